@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
-use annals_server::SERVER_FILE;
+use annals_server::KnownServer;
 use clap::Args;
 
 pub use crate::as_of::{AsOfArguments, instant};
 use crate::output::Output;
 use crate::place::{Answer, Place};
 use crate::progress::Progress;
-use crate::remote::{Remote, Upload};
+use crate::remote::{Remote, Upload, is_same_server};
 use crate::request::Request;
 use crate::stop::Outcome;
 
@@ -48,6 +48,9 @@ pub struct Global {
     /// True if the command line, and not the environment, names the folder.
     #[arg(skip)]
     pub is_repository_named: bool,
+    /// True if the command line, and not the environment, names the file of the token.
+    #[arg(skip)]
+    pub is_token_file_named: bool,
     /// Use at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
     #[arg(
         long = "memory",
@@ -68,7 +71,7 @@ pub struct Global {
 impl Global {
     /// The address of the server to ask, if it is not a folder: from the command line, or from the environment.
     pub fn server(&self) -> Option<String> {
-        let told = std::env::var("ANNALS_SERVER").ok().filter(|told| !told.is_empty());
+        let told = server_of_environment();
         let is_folder = self.is_local || self.is_repository_named;
         self.server.clone().or_else(|| told.filter(|_| !is_folder))
     }
@@ -88,6 +91,7 @@ impl Global {
                 mine.clone_from(other);
             }
         }
+        self.is_token_file_named = is_named("token_file") || shell.is_token_file_named;
         if is_named("repository") {
             self.is_repository_named = true;
         } else if !is_named("server") && !is_named("is_local") {
@@ -113,20 +117,51 @@ impl Global {
         place(self) != place(shell)
     }
 
-    /// The same for a process that runs a line: as variables, over which the line has priority.
+    /// The same for a process that runs a line: as variables, over which the line has priority. They leave out what
+    /// [`Global::as_arguments`] has.
     pub fn as_environment(&self) -> Vec<(&'static str, OsString)> {
-        let path = |path: &Option<PathBuf>| path.clone().unwrap_or_default().into_os_string();
-        let mut variables = vec![
-            ("ANNALS_REPOSITORY", self.repository.clone().into_os_string()),
-            ("ANNALS_SERVER", self.server().unwrap_or_default().into()),
-        ];
-        let others = [("ANNALS_TOKEN_FILE", path(&self.token_file)), ("ANNALS_CA_FILE", path(&self.ca_file))];
-        variables.extend(others.into_iter().filter(|(_, path)| !path.is_empty()));
+        let mut variables = vec![("ANNALS_REPOSITORY", self.repository.clone().into_os_string())];
+        variables.extend(self.server().map(|url| ("ANNALS_SERVER", url.into())));
+        variables.extend(self.ca_file.clone().map(|path| ("ANNALS_CA_FILE", path.into_os_string())));
         variables.extend(self.memory_bytes_max.map(|bytes| ("ANNALS_MEMORY", bytes.to_string().into())));
         variables
     }
 
-    /// The token for it, from the file or the environment.
+    /// The options that the environment would say otherwise: a folder although it names a server, and a file of the token
+    /// that is not its own.
+    ///
+    /// Shape: `[(option, its short form, value)]`.
+    pub fn as_arguments(&self) -> Vec<(&'static str, &'static str, PathBuf)> {
+        let mut options = Vec::new();
+        if self.server().is_none() {
+            options.push(("--repository", "-r", self.repository.clone()));
+        }
+        if let Some(file) = self.token_file.clone().filter(|_| self.is_token_file_named) {
+            options.push(("--token-file", "--token-file", file));
+        }
+        options
+    }
+
+    /// The token for the server that has the folder open. One of the environment is for the server that the environment
+    /// names, if it names one.
+    ///
+    /// Errors: `InvalidArgument` if that is another server; as [`Global::token`].
+    fn token_for_folder(&self, url: &str) -> Result<Option<String>> {
+        let token = self.token()?;
+        match server_of_environment() {
+            Some(told) if token.is_some() && !self.is_token_file_named && !is_same_server(&told, url) => {
+                let text = format!(
+                    "token: expected one for {url}, which has {} open, found that of the environment, which is for {told}; give \
+                     the right one with --token-file, or unset ANNALS_SERVER if it is for this server",
+                    self.repository.display()
+                );
+                Err(Error::new(ErrorKind::InvalidArgument, text))
+            }
+            _ => Ok(token),
+        }
+    }
+
+    /// The token for a server, from the file or the environment.
     ///
     /// Errors: `Io` if the file cannot be read; `InvalidArgument` if it is empty.
     fn token(&self) -> Result<Option<String>> {
@@ -145,6 +180,11 @@ impl Global {
             token => Ok(Some(token.to_owned())),
         }
     }
+}
+
+/// The server that the environment names.
+fn server_of_environment() -> Option<String> {
+    std::env::var("ANNALS_SERVER").ok().filter(|told| !told.is_empty())
 }
 
 /// How a command uses the repository.
@@ -334,30 +374,32 @@ impl Context {
         };
         match opened {
             Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
-                self.running_server()?.ok_or(error)
+                self.running_server(error)
             }
             opened => Place::of_folder(opened?),
         }
     }
 
-    /// The server that has the folder open, if it is one and its file tells how to ask it.
+    /// The server that has the locked folder open, if its file there tells how to ask it, and if it proves to be that one.
     ///
-    /// Errors: those of the token.
-    fn running_server(&self) -> Result<Option<Place>> {
-        let Ok(text) = std::fs::read(self.path.join(SERVER_FILE)) else { return Ok(None) };
-        let told: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-        let (Some(url), Some(id)) = (told["url"].as_str(), told["id"].as_str()) else { return Ok(None) };
-        let authorities = self.global.ca_file.as_deref();
-        let Ok(remote) = Remote::new(url, None, authorities) else { return Ok(None) };
-        // The file may be that of a server that was killed.
-        let answer = Place::Server(Box::new(remote)).ask(Request::get("/health/live"));
-        let live = answer.and_then(|mut answer| answer.whole()).unwrap_or_default();
-        let live: serde_json::Value = serde_json::from_slice(&live).unwrap_or_default();
-        if live["id"] != id {
-            return Ok(None);
-        }
-        let remote = Remote::new(url, self.global.token()?.as_deref(), authorities)?;
-        Ok(Some(Place::Server(Box::new(remote))))
+    /// Errors: the one that the folder is locked, with the reason why no server is asked; those of the token.
+    fn running_server(&self, locked: Error) -> Result<Place> {
+        let known = match KnownServer::read(&self.path) {
+            Ok(Some(known)) => known,
+            Ok(None) => return Err(locked),
+            Err(reason) => return Err(locked.with("no server is asked", reason)),
+        };
+        let url = known.url.clone();
+        // The file may be that of a server that was killed, and any process may listen there now.
+        let remote = match Remote::of_folder(known, self.global.ca_file.as_deref()) {
+            Ok(remote) => remote,
+            Err(reason) => return Err(locked.with("no server is asked", reason)),
+        };
+        let remote = match self.global.token_for_folder(&url)? {
+            Some(token) => remote.with_token(&token)?,
+            None => remote,
+        };
+        Ok(Place::Server(Box::new(remote)))
     }
 
     /// Answers from a repository that the command has opened itself.
@@ -382,7 +424,7 @@ impl Context {
         }
         match self.open_or_create() {
             Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
-                let place = self.running_server()?.ok_or(error)?;
+                let place = self.running_server(error)?;
                 self.place = Some(Entered { place, access: Access::Create });
                 Ok(None)
             }

@@ -2,15 +2,16 @@
 
 use std::cell::RefCell;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
-use annals_server::connector;
+use annals_server::{KnownServer, connector, is_this_machine};
 use futures_util::stream::iter;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, StreamBody};
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -40,6 +41,8 @@ const ALIVE_QUESTIONS_MAX: u32 = 6;
 const DRIVE_TIME: Duration = Duration::from_millis(1);
 /// A body that is read while it is sent goes in pieces of this size. Units: bytes.
 const PIECE_BYTES: usize = 64 << 10;
+/// Longest answer of a server that proves itself. Units: bytes.
+const PROOF_BYTES_MAX: usize = 16 << 10;
 /// Header: the version of this program.
 static VERSION: HeaderName = HeaderName::from_static("annals-version");
 
@@ -79,6 +82,8 @@ pub struct Remote {
     port: u16,
     /// `None` without TLS.
     tls: Option<TlsConnector>,
+    /// The server that the file in a folder names: it proves itself on each connection, before anything else goes there.
+    known: Option<Rc<KnownServer>>,
     /// The header `Authorization`.
     token: Option<HeaderValue>,
     /// Longest time until an answer begins, and between two parts of it.
@@ -112,29 +117,56 @@ impl Remote {
             _ => return Err(expected()),
         };
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        if token.is_some() && tls.is_none() && !is_this_machine(&host) {
-            let text = format!("--server {url}: the token would pass the network in the clear; use https");
-            return Err(invalid(text));
-        }
-        let token = token.map(|token| {
-            let header = HeaderValue::try_from(format!("Bearer {token}"));
-            let mut header = header.map_err(|_| invalid("token: expected one line of ASCII".to_owned()))?;
-            header.set_sensitive(true);
-            Ok::<_, Error>(header)
-        });
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| Error::io("start the runtime", source))?;
         let port = authority.port_u16().unwrap_or(port);
-        Ok(Remote {
+        let remote = Remote {
             runtime: Rc::new(runtime),
             name: url.trim_end_matches('/').to_owned(),
             host,
             port,
             tls,
-            token: token.transpose()?,
+            known: None,
+            token: None,
             answer_time: ANSWER_TIME,
             idle: Rc::default(),
-        })
+        };
+        match token {
+            Some(token) => remote.with_token(token),
+            None => Ok(remote),
+        }
+    }
+
+    /// The server that has a folder open, if it proves that it is the one of the file there.
+    ///
+    /// Errors: the reason why it is not asked.
+    pub fn of_folder(known: KnownServer, authorities: Option<&Path>) -> std::result::Result<Remote, String> {
+        let url = known.url.clone();
+        let refused = |reason: &dyn std::fmt::Display| format!("{url}: {reason}");
+        let remote = Remote::new(&url, None, authorities).map_err(|error| refused(&error.text()))?;
+        let remote = Remote { known: Some(Rc::new(known)), ..remote };
+        let connecting = async { timeout(CONNECT_TIME, remote.connect()).await };
+        let connected = remote.runtime.block_on(unless(connecting));
+        let connected = connected.and_then(|connected| connected.map_err(|_| late("connect"))).flatten();
+        let connection = connected.map_err(|error| refused(&error))?;
+        *remote.idle.borrow_mut() = Some(connection);
+        Ok(remote)
+    }
+
+    /// The same, which gets this token.
+    ///
+    /// Errors: as [`Remote::new`].
+    pub fn with_token(self, token: &str) -> Result<Remote> {
+        let invalid = |text: String| Error::new(ErrorKind::InvalidArgument, text);
+        if self.tls.is_none() && !is_near_host(&self.host) {
+            let url = &self.name;
+            let text = format!("--server {url}: the token would pass the network in the clear; use https");
+            return Err(invalid(text));
+        }
+        let header = HeaderValue::try_from(format!("Bearer {token}"));
+        let mut header = header.map_err(|_| invalid("token: expected one line of ASCII".to_owned()))?;
+        header.set_sensitive(true);
+        Ok(Remote { token: Some(header), ..self })
     }
 
     /// Sends a request, and waits for the head of the answer.
@@ -152,10 +184,9 @@ impl Remote {
         request: Request,
         upload: Option<Upload>,
     ) -> Outcome<(StatusCode, HeaderMap, RemoteAnswer)> {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         // A connection that is asked whether it lives ends with its server, so that nobody waits for a dead one.
         let time = if request.is_long { Duration::MAX } else { self.answer_time };
-        let (mut head, body) = request.into_http(&format!("{host}:{}", self.port))?;
+        let (mut head, body) = request.into_http(&self.authority())?;
         head.headers_mut().insert(VERSION.clone(), HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
         if let Some(token) = &self.token {
             head.headers_mut().insert(AUTHORIZATION, token.clone());
@@ -178,6 +209,12 @@ impl Remote {
             idle: Rc::clone(&self.idle),
         };
         Ok((parts.status, parts.headers, answer))
+    }
+
+    /// Host and port, as the header `Host` has them.
+    fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{host}:{}", self.port)
     }
 
     /// Sends a request over the connection that is left from an earlier one, or else over a new one.
@@ -214,17 +251,58 @@ impl Remote {
 
     async fn connect(&self) -> io::Result<Connection> {
         let stream = TcpStream::connect((&*self.host, self.port)).await?;
+        let (own, reached) = (stream.local_addr()?, stream.peer_addr()?);
         // Requests are small and complete: waiting to fill packets only adds latency.
         let _ = stream.set_nodelay(true);
         ask_whether_it_lives(&stream)?;
-        match &self.tls {
-            None => shake_hands(stream).await,
+        let mut connection = match &self.tls {
+            None => shake_hands(stream).await?,
             Some(tls) => {
                 let name = ServerName::try_from(self.host.clone()).map_err(std::io::Error::other)?;
-                shake_hands(tls.connect(name, stream).await?).await
+                shake_hands(tls.connect(name, stream).await?).await?
             }
+        };
+        if let Some(known) = &self.known {
+            if !is_near(own, reached) {
+                return Err(unproven("it is on another machine"));
+            }
+            self.prove(known, &mut connection, reached).await?;
+        }
+        Ok(connection)
+    }
+
+    /// Lets a server prove that it is the one that wrote the file in the folder.
+    async fn prove(
+        &self,
+        known: &KnownServer,
+        connection: &mut Connection,
+        reached: SocketAddr,
+    ) -> io::Result<()> {
+        let challenge = known.challenge();
+        let request = Request::get("/health/live").with("challenge", &challenge);
+        let (head, _) =
+            request.into_http(&self.authority()).map_err(|_| unproven("its address does not read"))?;
+        let body = Full::default().map_err(|never| match never {}).boxed_unsync();
+        let answer = connection.sender.send_request(head.map(|()| body)).await.map_err(io::Error::other)?;
+        let whole = Limited::new(answer.into_body(), PROOF_BYTES_MAX).collect().await;
+        let whole = whole.map_err(|_| unproven("its answer is cut off or too long"))?.to_bytes();
+        let live: serde_json::Value = serde_json::from_slice(&whole).unwrap_or_default();
+        match live["proof"].as_str() {
+            Some(answer) if known.is_proven(answer, &challenge, reached) => Ok(()),
+            Some(_) => Err(unproven("it does not know the secret in server.json, or has another address")),
+            None => Err(unproven("it gives no proof")),
         }
     }
+}
+
+fn unproven(why: &str) -> io::Error {
+    let text = format!("expected the server that has this folder open, found another one: {why}");
+    io::Error::new(io::ErrorKind::PermissionDenied, text)
+}
+
+/// True if both ends of a connection are on one machine.
+fn is_near(own: SocketAddr, reached: SocketAddr) -> bool {
+    is_this_machine(reached.ip()) || own.ip().to_canonical() == reached.ip().to_canonical()
 }
 
 async fn shake_hands(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Connection> {
@@ -245,8 +323,21 @@ fn late(what: &str) -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::TimedOut, format!("it takes too long to {what}"))
 }
 
-fn is_this_machine(host: &str) -> bool {
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+/// True if two addresses are those of one server.
+pub fn is_same_server(one: &str, other: &str) -> bool {
+    let parts = |url: &str| {
+        let uri: Uri = url.parse().ok()?;
+        let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        let host = if is_near_host(&host) { "localhost".to_owned() } else { host };
+        let scheme = uri.scheme_str()?.to_owned();
+        let port = uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+        Some((scheme, host, port))
+    };
+    parts(one).is_some_and(|one| parts(other) == Some(one))
+}
+
+fn is_near_host(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(is_this_machine)
 }
 
 /// A connection, over which one request goes at a time.

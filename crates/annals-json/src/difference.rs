@@ -109,12 +109,16 @@ pub fn event_to_json(event: &Event) -> Json {
         WatchedChange::Tree(change) => tree_change_to_json(change),
         WatchedChange::Instance(change) => instance_change_to_json(change),
     };
-    json!({
+    let mut json = json!({
         "from": event.from.0,
         "position": event.position.0,
         "records": event.records_count(),
         "changes": event.changes.iter().map(change).collect::<Vec<Json>>(),
-    })
+    });
+    if event.read_again {
+        json["readAgain"] = true.into();
+    }
+    json
 }
 
 pub(super) fn kind_name(id: &InstanceId) -> &'static str {

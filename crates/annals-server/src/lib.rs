@@ -31,11 +31,12 @@ pub use bounds::limits::{Limits, STREAMS_MAX};
 pub use content::digests;
 pub use endpoints::{BACKUP_END, external_contents_count};
 pub use ldp::{EXTERNAL, LdpRoot, LdpSettings, SourcePrefix, Sources, WebAc, WebIdPrefix, link, rdf};
+pub use protocol::machine::is_this_machine;
 pub use reporting::logging::LogSettings;
 pub use request::hosts::{Host, Origin, PublicUrl};
 pub use serving::in_process::{Closer, Exchange, InProcess};
 pub use serving::server::{Settings, serve};
-pub use serving::server_file::SERVER_FILE;
+pub use serving::server_file::KnownServer;
 
 /// The OpenAPI document that `/openapi.json` gives.
 pub fn description() -> serde_json::Value {

@@ -453,6 +453,12 @@ impl Repository {
         self.inner.options.is_read_only
     }
 
+    /// Ends maintenance in progress, and begins no other: a checkpoint, and a compaction that has not replaced the log yet.
+    /// Call it before a [`Repository::close`] that has to wait for something else. Reads and writes go on until then.
+    pub fn begin_closing(&self) {
+        self.inner.is_stopping.store(true, Ordering::SeqCst);
+    }
+
     /// Commits submitted transactions, refuses later ones, and releases the folder. Dropping the last clone does the
     /// same.
     ///

@@ -223,9 +223,10 @@ fn the_engine_is_safe_quiet_and_documented() {
     report("no unsafe code", lines_of_code(|file| file.name.starts_with("crates/annals/src"), is_unsafe));
     let sockets = lines_of_code(File::is_engine, |line| line.contains("std::net") || has_word(line, "async"));
     report("no sockets and no async in the engine", sockets);
-    // The tests run the same code as users.
-    let differs = |line: &str| line.contains("cfg!(") && has_word(line, "test");
-    report("no constant is another one in tests", lines_of_code(|file| file.name.contains("/src/"), differs));
+    // The tests run the same code as users. A bound is small in tests, so that they reach what happens beyond it.
+    let is_bound = |line: &str| line.contains("_MAX: ") || line.contains("_MIN: ");
+    let differs = |line: &str| line.contains("cfg!(") && has_word(line, "test") && !is_bound(line);
+    report("no constant but a bound is another one in tests", lines_of_code(|file| file.name.contains("/src/"), differs));
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 Ada has the role write and Eve the role read. REVOKE is the command that revokes Ada's token.
 """
+import asyncio
 import ssl
 import subprocess
 import sys
 
+import aiohttp
 from gremlin_python.driver.client import Client
 
 port, certificate, ada, eve = sys.argv[1:5]
@@ -27,10 +29,18 @@ def refused(what, text, work):
 
 
 def client(name, token):
-    return Client(f"wss://localhost:{port}/gremlin", "g", username=name, password=token, ssl_options=context)
+    return Client(f"wss://localhost:{port}/gremlin", "g", pool_size=1, username=name, password=token, ssl_options=context)
 
 
-refused("no token", "token", lambda: count(client("", "")))
+async def handshake(host):
+    async with aiohttp.ClientSession() as web:
+        async with web.ws_connect(f"wss://localhost:{port}/gremlin", headers={"Host": host}, ssl=context):
+            return 101
+
+
+assert asyncio.run(handshake("annals.example")) == 101
+refused("a foreign host", "421", lambda: asyncio.run(handshake("evil.example")))
+refused("no token", "authentication", lambda: count(client("", "")))
 refused("a wrong token", "token", lambda: count(client("ada", ada[:-1] + ("1" if ada.endswith("0") else "0"))))
 refused("another name", "token", lambda: count(client("eve", ada)))
 refused("a token that only reads", "role write", lambda: count(client("eve", eve)))

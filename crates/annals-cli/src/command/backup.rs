@@ -24,7 +24,7 @@ use crate::shown::Shown;
 use crate::stop::{DAMAGED, Outcome, Stop};
 
 /// Longest report at the end of a backup that a server sends. Units: bytes.
-const END_BYTES_MAX: u64 = 256 << 20;
+const END_BYTES_MAX: u64 = 16 << 20;
 
 /// Copy the repository as it is now into a new folder
 #[derive(Args, Debug)]
@@ -93,7 +93,7 @@ fn receive(context: &mut Context, folder: &Path) -> Outcome<Json> {
     let progress = Progress::new("backup", "bytes");
     let body =
         Body { answer, rest: Bytes::new(), failure: Rc::clone(&failure), progress: &progress, done: 0 };
-    let received = receive_files(body, &mut backup);
+    let received = receive_files(body, &mut backup, folder);
     progress.finish();
     // The reason why the answer ended is more useful than the error that it ended.
     if let Some(stop) = failure.borrow_mut().take() {
@@ -111,20 +111,32 @@ fn receive(context: &mut Context, folder: &Path) -> Outcome<Json> {
 /// Writes each file. Shape: the report at the end.
 ///
 /// Errors: `Io` if the end is missing; `Corrupted` if a file is not the one that was sent.
-fn receive_files(body: Body, backup: &mut ReceivedBackup) -> Outcome<Json> {
+fn receive_files(body: Body, backup: &mut ReceivedBackup, folder: &Path) -> Outcome<Json> {
     let mut archive = tar::Archive::new(body);
     let mut sums = BTreeMap::new();
     let mut end: Option<Json> = None;
     let broken = |source| Error::io("read the backup", source);
-    for entry in archive.entries().map_err(broken)? {
+    // Raw: a header of an extension would be read into memory, however long it is. The server sends none.
+    for entry in archive.entries().map_err(broken)?.raw(true) {
         let mut entry = entry.map_err(broken)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let size = entry.size();
         if name == BACKUP_END {
+            if size > END_BYTES_MAX {
+                let text =
+                    format!("backup: expected at most {END_BYTES_MAX} bytes in {BACKUP_END}, found {size}");
+                return Err(Error::new(ErrorKind::TooLarge, text).into());
+            }
             let mut text = Vec::new();
-            entry.take(END_BYTES_MAX).read_to_end(&mut text).map_err(broken)?;
+            entry.read_to_end(&mut text).map_err(broken)?;
             end = Some(json_of_line(&text)?);
             continue;
         }
+        if end.is_some() {
+            let text = format!("backup: expected nothing behind {BACKUP_END}, found {}", one_line(&name));
+            return Err(Error::new(ErrorKind::Corrupted, text).into());
+        }
+        check_room(folder, size)?;
         let mut summed = Summed { from: &mut entry, hashing: Hashing::of(&[]) };
         backup.file(&name, &mut summed)?;
         // A content is named by its sum, which is compared while it is written.
@@ -149,6 +161,18 @@ fn receive_files(body: Body, backup: &mut ReceivedBackup) -> Outcome<Json> {
     let text = "backup: expected the files of the log with the sums that the server told, found others; make it again, into \
                 the same folder";
     Err(Error::new(ErrorKind::Corrupted, text).into())
+}
+
+/// Refuses a file before its bytes come, if the disk has no room for it.
+fn check_room(folder: &Path, size: u64) -> Result<(), Error> {
+    let known = rustix::fs::statvfs(folder);
+    let known = known.map_err(|error| Error::io("ask for the room on the disk", error.into()))?;
+    let room = known.f_bavail.saturating_mul(known.f_frsize);
+    if size <= room {
+        return Ok(());
+    }
+    let text = format!("{}: expected room for a file of {size} bytes, found {room}", folder.display());
+    Err(Error::new(ErrorKind::NoRoom, text))
 }
 
 /// The report that a server sends.

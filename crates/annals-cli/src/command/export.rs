@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use annals::storage::private_files;
 use annals::{Error, ErrorKind};
 use annals_exchange::export::{Selection, export_csv};
 use clap::{Args, ValueEnum};
@@ -92,7 +93,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             match output {
                 None => answer.copy_to(context.output.writer()),
                 Some(path) => {
-                    let created = File::create(path).map_err(|error| file_error(path, error))?;
+                    let created =
+                        private_files::create_or_empty(path).map_err(|error| file_error(path, error))?;
                     let mut writer = BufWriter::with_capacity(256 * 1024, created);
                     answer.copy_with(|part| {
                         writer.write_all(part).map_err(|error| file_error(path, error).into())

@@ -23,6 +23,8 @@ const DEPTH_MAX: u16 = 200;
 const RESOURCES_MAX: u64 = 10_000_000;
 /// Largest binary, by default. Units: bytes.
 const BINARY_BYTES_MAX: u64 = 1 << 40;
+/// Largest document by default: one of some 400,000 children. Units: bytes.
+const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 /// Longest wait for an answer, by default. Units: seconds.
 const WAIT_SECONDS_MAX: u64 = 60;
 
@@ -46,6 +48,9 @@ pub struct LdpArguments {
     /// Largest binary, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = BINARY_BYTES_MAX)]
     binary_max: u64,
+    /// Largest document in RDF, in bytes: a container names all of its children in one
+    #[arg(long, value_name = "BYTES", default_value_t = DOCUMENT_BYTES_MAX, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    document_max: u64,
     /// Longest wait for an answer, and between two parts of one, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = WAIT_SECONDS_MAX, value_parser = clap::value_parser!(u64).range(1..=3600))]
     wait_max: u64,
@@ -59,6 +64,7 @@ impl LdpArguments {
             (self.depth_max != DEPTH_MAX, "--depth-max"),
             (self.resources_max != RESOURCES_MAX, "--resources-max"),
             (self.binary_max != BINARY_BYTES_MAX, "--binary-max"),
+            (self.document_max != DOCUMENT_BYTES_MAX, "--document-max"),
             (self.wait_max != WAIT_SECONDS_MAX, "--wait-max"),
         ];
         all.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
@@ -164,6 +170,7 @@ fn options(arguments: &LdpArguments, common: &Common<'_>) -> Result<CopyOptions>
         depth_max: usize::from(arguments.depth_max),
         resources_max: usize::try_from(arguments.resources_max).unwrap_or(usize::MAX),
         binary_bytes_max: arguments.binary_max,
+        document_bytes_max: usize::try_from(arguments.document_max).unwrap_or(usize::MAX),
         time: Duration::from_secs(arguments.wait_max),
     })
 }

@@ -257,6 +257,8 @@ pub fn read_arguments() -> Result<Arguments, clap::Error> {
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let source = matches.value_source("repository");
     arguments.global.is_repository_named = source == Some(ValueSource::CommandLine);
+    let source = matches.value_source("token_file");
+    arguments.global.is_token_file_named = source == Some(ValueSource::CommandLine);
     arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
     Ok(arguments)
 }

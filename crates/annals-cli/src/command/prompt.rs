@@ -1,9 +1,10 @@
 //! The prompt of the shell: a line with keys to edit it, completion, and a history in a file.
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use annals::storage::private_files;
 use annals::{Error, Result};
 use rustyline::completion::{Completer, Pair};
 use rustyline::config::Configurer;
@@ -114,7 +115,7 @@ fn history_path() -> Option<PathBuf> {
 /// Creates a file that only its owner can read, or takes the rights of others away from it.
 fn make_private(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        private_files::create_folder(folder)?;
     }
     let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     file.set_permissions(std::fs::Permissions::from_mode(0o600))

@@ -239,8 +239,8 @@ fn is_empty(folder: &Path) -> Result<bool> {
     }
 }
 
-/// Lets no other users of the machine read or change the files that the server creates. The rights of its group are
-/// those of the umask.
+/// Lets no other users of the machine read or change the file of the log. The rights of its group are those of the
+/// umask.
 fn keep_from_others() {
     let before = umask(Mode::RWXU | Mode::RWXG | Mode::RWXO);
     umask(before | Mode::RWXO);

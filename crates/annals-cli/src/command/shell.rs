@@ -261,6 +261,11 @@ impl Session {
         let mut process = Process::new(std::env::current_exe().map_err(broken)?);
         process.args(words).envs(line.global().as_environment());
         let lacks = |option: &str| !words.iter().any(|word| word.starts_with(option));
+        for (option, short, value) in line.global().as_arguments() {
+            if lacks(option) && lacks(short) {
+                process.arg(option).arg(value);
+            }
+        }
         if line.global().is_json && lacks("--json") {
             process.arg("--json");
         }

@@ -35,6 +35,8 @@ pub struct CopyOptions {
     pub resources_max: usize,
     /// Units: bytes of one binary.
     pub binary_bytes_max: u64,
+    /// Units: bytes of one document in RDF.
+    pub document_bytes_max: usize,
     /// Longest time until an answer begins, and between two parts of a body.
     pub time: Duration,
 }

@@ -17,6 +17,9 @@ use super::client::{Ask, Client, Trouble};
 use super::equality::is_same;
 use super::graph::{Roots, Statements, n_triples};
 
+/// Longest answer of the target that nobody needs. Units: bytes.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
 /// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutOutcome {
@@ -101,7 +104,7 @@ impl<'c> TargetServer<'c> {
             return Err(self.client.refusal("target", response).await);
         }
         // Read, so that the connection serves the next request.
-        self.client.read(response, usize::MAX).await?;
+        self.client.read(response, ANSWER_BYTES_MAX).await?;
         Ok(if was_there { PutOutcome::Updated } else { PutOutcome::Created })
     }
 
@@ -114,7 +117,7 @@ impl<'c> TargetServer<'c> {
         let response = self.ask(Method::GET, iri, headers, Vec::new()).await?;
         match response.status() {
             StatusCode::NOT_FOUND => {
-                self.client.read(response, usize::MAX).await?;
+                self.client.read(response, ANSWER_BYTES_MAX).await?;
                 Ok(None)
             }
             StatusCode::OK if answer::format(response.headers()).is_some() => {

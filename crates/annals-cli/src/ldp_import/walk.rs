@@ -26,12 +26,15 @@ const ACCEPTED: &str = "application/n-triples, text/turtle;q=0.9, application/ld
 /// In the root of Fedora 4: the places of its blank nodes, which each document describes that has them.
 const WELL_KNOWN: &str = "/.well-known";
 
+/// The terms of a document may have so many times its bytes, when prefixes and relative IRIs are resolved.
+const EXPANSION_MAX: usize = 4;
+
 /// The bounds of one document of the source: a container names all of its children in it.
-fn limits() -> RdfLimits {
+fn limits(bytes_max: usize) -> RdfLimits {
     RdfLimits {
         triples_max: 2_000_000,
-        bytes_max: 512 << 20,
-        expanded_bytes_max: 1 << 30,
+        bytes_max,
+        expanded_bytes_max: bytes_max.saturating_mul(EXPANSION_MAX),
         read_time_max: Duration::from_secs(300),
         ..RdfLimits::default()
     }
@@ -194,8 +197,12 @@ impl Walk<'_> {
         let Some(format) = answer::format(response.headers()) else {
             return Err(Trouble::Refused("expected a format of RDF from the source, found none".to_owned()));
         };
-        let limits = limits();
-        let bytes = self.client.read(response, limits.bytes_max).await?;
+        let limits = limits(self.options.document_bytes_max);
+        let read_all = self.client.read(response, limits.bytes_max).await;
+        let bytes = read_all.map_err(|trouble| match trouble {
+            Trouble::Refused(text) => Trouble::Refused(format!("{text}; allow more with --document-max")),
+            trouble => trouble,
+        })?;
         let triples = read(&*bytes, format, iri, &limits)
             .map_err(|error| Trouble::Refused(format!("the source: {error}")))?;
         Ok(Statements::of(&triples, iri, &self.roots))

@@ -213,3 +213,42 @@ fn a_backup_needs_to_read_and_to_operate() {
         assert_eq!(place.is_there(&folder), *code == 0, "{number}");
     }
 }
+
+/// A file of a tar: its header, and these bytes.
+fn tar_file(name: &str, kind: tar::EntryType, size: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(name).unwrap();
+    header.set_mode(0o600);
+    header.set_entry_type(kind);
+    header.set_size(size);
+    header.set_cksum();
+    let padding = vec![0; (512 - bytes.len() % 512) % 512];
+    [header.as_bytes(), bytes, &padding].concat()
+}
+
+/// A server announced files of any size, and a report that took as much memory.
+#[test]
+fn a_hostile_server_is_refused_before_its_bytes_come() {
+    let place = Place::with_people();
+    place.path("alone");
+    let content = format!("content/{}", "ab".repeat(32));
+    let regular = tar::EntryType::Regular;
+    let endless = vec![b' '; 4 << 20];
+    for (what, tar, expected) in [
+        ("report", tar_file("backup.json", regular, 1 << 30, &endless), "[too-large]"),
+        ("content", tar_file(&content, regular, 1 << 60, &endless), "[no-room]"),
+        ("segment", tar_file("log/00000000000000000001.seg", regular, 1 << 60, &endless), "[no-room]"),
+        ("empty segment", tar_file("log/00000000000000000001.seg", regular, 0, b""), "[corrupted]"),
+        ("long name", tar_file("x", tar::EntryType::GNULongName, 1 << 20, &endless), "[invalid-argument]"),
+        (
+            "behind the end",
+            [tar_file("backup.json", regular, 3, b"{}\n"), tar_file(&content, regular, 1, b"x")].concat(),
+            "[corrupted]",
+        ),
+    ] {
+        let done = backup(&place, &short_server(tar), "copy");
+        assert!(done.code != 0 && done.err.contains(expected), "{what}: {done:?}");
+        assert!(!opens(&place, "copy"), "{what}");
+        std::fs::remove_dir_all(place.path("copy")).unwrap();
+    }
+}

@@ -285,11 +285,12 @@ fn an_export_with_history_carries_statuses_homes_ids_types_ends_and_copies() {
         "save-copy",
         "save-proxy",
         "save-classification-copy",
-        "purge-copy",
         "purge-classification-copy",
     ] {
         assert!(history.contains(&format!("\"action\":\"{verb}\"")), "{verb}");
     }
+    // Nothing is left of the copy that was purged.
+    assert!(!history.contains("\"purge-copy\""), "{history}");
     pipe(&place, &["export", "--history"], &["-r", "copy", "import", "jsonl", "-"]);
     assert_eq!(place.ok(&["-r", "copy", "export", "--history"]), history);
     let same = |arguments: &[&str]| {

@@ -5,6 +5,7 @@ mod support;
 mod server;
 mod twin;
 mod remote;
+mod impostors;
 mod reading;
 mod writing;
 mod importing;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
+use annals::storage::private_files;
 use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
 use annals_json::{LINE_COLUMN, line_beside, value_to_json};
 use csv::WriterBuilder;
@@ -27,7 +28,7 @@ pub fn export_csv(
     is_for_spreadsheets: bool,
     progress: &dyn Progress,
 ) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
+    private_files::create_folder(folder).map_err(|error| file_error(folder, error))?;
     let total = 2 * instances_count(snapshot);
     let lines = InstanceLines::new(snapshot);
     let mut done = 0;
@@ -41,7 +42,7 @@ pub fn export_csv(
                 continue;
             }
             let path = folder.join(format!("{prefix}-{}.csv", file_name_part(&type_name)));
-            let file = File::create(&path).map_err(|error| file_error(&path, error))?;
+            let file = private_files::create_or_empty(&path).map_err(|error| file_error(&path, error))?;
             let writer = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(file);
             let mut writer = Writer { writer, path: &path, is_for_spreadsheets };
             match kind {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
-use annals::{Position, Repository, Snapshot, TypeDefinition, TypeKind};
+use annals::{Action, Change, Position, Repository, Snapshot, TypeDefinition, TypeKind, action};
 use annals_json::{record_to_json, type_to_json};
 use serde_json::{Value as Json, json};
 
@@ -45,7 +45,8 @@ pub fn export_jsonl(
     Ok(())
 }
 
-/// Writes every record up to `last` as it was committed.
+/// Writes every record up to `last` as it was committed, without the changes of purged instances, in place of which are
+/// voids: the history that a compaction would leave.
 pub fn export_history(
     repository: &Repository,
     last: Position,
@@ -54,8 +55,14 @@ pub fn export_history(
 ) -> Outcome {
     let mut follow = repository.follow(Position(0));
     while follow.position() <= last
-        && let Some((position, record)) = follow.poll()?
+        && let Some((position, mut record)) = follow.poll()?
     {
+        for change in &mut record.changes {
+            // The history has nothing that it could purge.
+            if matches!(change.action, Action::Purge(_) | Action::PurgeCopy(_)) {
+                *change = Change::from(action::Void);
+            }
+        }
         progress.set(position.0, Some(last.0));
         write_line(writer, &json!({ "record": record_to_json(position, &record) }))?;
     }

@@ -66,6 +66,8 @@ pub struct WatchedChanges {
     /// Number of its records.
     pub records: u64,
     pub changes: Vec<WatchedChange>,
+    /// True if the changes may not be all: read the watched part again, and go on from there.
+    pub read_again: Option<bool>,
 }
 
 // The change of an item of a tree, or of an instance.

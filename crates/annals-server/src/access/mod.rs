@@ -25,6 +25,7 @@ mod jwt;
 mod key_fetch;
 mod oidc;
 mod proofs;
+mod server_proof;
 
 pub use explain::{Reason, explain};
 pub use grants::Grants;
@@ -35,6 +36,7 @@ pub use needs::{Needs, of_ldp, of_operation};
 pub use oidc::OidcSettings;
 pub use principal::{Principal, unauthenticated};
 pub use proofs::{Access, Client, Unknown};
+pub use server_proof::{PROOF_DIGITS, ServerProof, challenge, is_digits};
 pub use settings::AccessSettings;
 pub use tls::{Tls, TlsSettings, client_name};
 pub use token_file::TokenFile;

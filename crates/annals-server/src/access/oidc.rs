@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::jwt::{Jwt, Keys};
 use super::key_fetch::{KEYS_BYTES_MAX, KeyUrl, fetch};
 use super::principal::{Principal, Proof, unauthenticated};
+use super::tokens::is_given_name;
 use super::verb::of_roles;
 use crate::bounds::peers::client_of;
 use crate::protocol::problem::Problem;
@@ -119,7 +120,7 @@ impl Oidc {
             self.note_proven(address);
         }
         let name = at(claims, &self.settings.name_claim).and_then(Json::as_str).unwrap_or_default();
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
+        if name.len() > NAME_BYTES_MAX || !is_given_name(name) {
             return Err(refused(&format!("claim {}", self.settings.name_claim)));
         }
         let roles = self.roles(claims);

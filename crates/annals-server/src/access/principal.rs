@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value as Json, json};
 
 use super::needs::Needs;
+use super::tokens::is_given_name;
 use super::verb::{Verb, Verbs, of_role};
 use crate::protocol::problem::Problem;
 
@@ -159,9 +160,14 @@ impl Principal {
 
     /// The author of a write: the name, or another one that the client names and may name.
     ///
-    /// Errors: `forbidden`.
+    /// Errors: `invalid-argument` for a text that is no name; `forbidden`.
     pub fn author(&self, named: Option<String>) -> Result<String, Problem> {
         match named {
+            Some(named) if !named.is_empty() && !is_given_name(&named) => {
+                let text = "author: expected a name in Annals-Author, or as author in the body, found blanks only, control \
+                            characters, or a token; correct it, or leave it out";
+                Err(Problem::invalid(text))
+            }
             Some(named) if self.is_named() && *named != *self.name && !self.may(Verb::SignForOthers) => {
                 let text = format!(
                     "author {named:?}: expected {:?}, the name of the client; leave it out, or ask for a role with \

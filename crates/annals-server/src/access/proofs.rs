@@ -1,6 +1,6 @@
 //! The means to prove principals: tokens, keys, certificates and a proxy, as the settings name them.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock, SystemTime};
 
@@ -17,8 +17,10 @@ use super::principal::{Principal, Proof, Standing, unauthenticated};
 use super::settings::AccessSettings;
 use super::tls::Tls;
 use super::token_file::TokenFile;
-use super::tokens::{Listed, Tokens, is_token, name_of};
+use super::tokens::{Listed, Tokens, is_given_name, is_token, name_of};
 use super::verb::of_roles;
+use crate::protocol::header_text::single;
+use crate::protocol::machine::is_this_machine;
 use crate::protocol::names::AUTHOR;
 use crate::protocol::problem::Problem;
 use crate::protocol::query::decode_percent;
@@ -31,6 +33,8 @@ const LOOK_TIME: Duration = Duration::from_secs(60);
 pub struct Client {
     /// The address of the other end.
     pub address: IpAddr,
+    /// The address at which it reached the server.
+    pub reached: Option<SocketAddr>,
     /// True if the connection has TLS.
     pub has_tls: bool,
     /// The name in the certificate that the client showed.
@@ -145,13 +149,18 @@ impl Access {
             return Ok(Arc::new(self.named(name, Proof::Certificate)));
         }
         if self.settings.proxy.is_some_and(|proxy| is_same(proxy, client.address))
-            && let Some(author) = headers.get(&AUTHOR)
+            && let Some(author) = single(headers, &AUTHOR)?
         {
             let author = std::str::from_utf8(author.as_bytes())
                 .map_err(|_| Problem::invalid("header annals-author: expected UTF-8, percent-encoded"))?;
             let name = decode_percent(author, AUTHOR.as_str())?;
-            if !name.trim().is_empty() {
+            if is_given_name(&name) {
                 return Ok(Arc::new(self.named(&name, Proof::Proxy)));
+            }
+            if !name.trim().is_empty() {
+                let text = "header annals-author: expected a name, found one with control characters, or a token; correct \
+                            what the proxy sends";
+                return Err(Problem::invalid(text));
             }
         }
         Ok(if self.settings.is_anyone_allowed { Principal::anyone() } else { Principal::nobody() })
@@ -159,7 +168,7 @@ impl Access {
 
     /// True for another machine that sends requests without TLS past the proxy: its token would be readable.
     fn is_past_proxy(&self, client: &Client) -> bool {
-        let is_near = client.has_tls || client.address.to_canonical().is_loopback();
+        let is_near = client.has_tls || is_this_machine(client.address);
         let is_other = self.settings.proxy.is_some_and(|proxy| !is_same(proxy, client.address));
         is_other && !is_near && !self.settings.is_plain_allowed
     }
@@ -234,6 +243,19 @@ impl Access {
             Proof::Anyone | Proof::Nobody | Proof::Oidc => true,
         };
         if is_same { Standing::For(left) } else { Standing::Ended }
+    }
+
+    /// Refuses to go on for a principal that does not stand any more.
+    ///
+    /// Errors: `unauthenticated`.
+    pub fn check_standing(&self, principal: &Principal) -> Result<(), Problem> {
+        match self.standing(principal) {
+            Standing::For(_) => Ok(()),
+            Standing::Ended => Err(unauthenticated(
+                "credential: expected one that stands until the end of the request, found that it was revoked, has expired, \
+                 or gives other roles now; send the request again with one that stands",
+            )),
+        }
     }
 
     /// A receiver of changes of what proves principals, for [`Access::ended`].

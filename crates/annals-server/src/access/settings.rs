@@ -7,6 +7,7 @@ use annals::{Error, ErrorKind, Result};
 
 use super::oidc::OidcSettings;
 use super::tls::TlsSettings;
+use crate::protocol::machine::is_this_machine;
 
 /// Which clients may come, and how.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,7 @@ impl AccessSettings {
     ///
     /// Errors: `InvalidArgument`, with the remedy.
     pub fn check(&self, listen: SocketAddr) -> Result<()> {
-        if listen.ip().to_canonical().is_loopback() {
+        if is_this_machine(listen.ip()) {
             return Ok(());
         }
         let has_way = self.tls.is_some() || self.proxy.is_some() || self.is_plain_allowed;

@@ -12,6 +12,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, ServerConfig, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 
+use super::tokens::is_given_name;
+
 /// The files of TLS.
 #[derive(Clone, Debug)]
 pub struct TlsSettings {
@@ -108,9 +110,9 @@ fn unfit(path: &Path, error: &dyn std::fmt::Display) -> Error {
 
 /// The name of a client in its certificate: the first DNS name, or the first URI, among its alternative names.
 ///
-/// Shape: `None` if it has neither. The certificate was verified by the handshake.
+/// Shape: `None` if it has neither, or one that is no name. The certificate was verified by the handshake.
 pub fn client_name(certificate: &CertificateDer<'_>) -> Option<Arc<str>> {
     let parsed = webpki::EndEntityCert::try_from(certificate).ok()?;
     let name = parsed.valid_dns_names().next().or_else(|| parsed.valid_uri_names().next())?;
-    Some(name.into())
+    is_given_name(name).then(|| name.into())
 }

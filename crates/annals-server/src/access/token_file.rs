@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use annals::storage::private_files;
 use annals::{Error, ErrorKind, Result};
 
 use super::tokens::{Listed, Tokens, new_token};
@@ -125,7 +126,7 @@ impl TokenFile {
 
     fn write(&self, beside: &Path, text: &str) -> Result<()> {
         let io = |source| self.io("write", source);
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(beside).map_err(io)?;
+        let mut file = private_files::create(beside).map_err(io)?;
         if let Ok(known) = std::fs::metadata(&self.path) {
             let (own, is) = (file.metadata().map_err(io)?, (known.uid(), known.gid()));
             if (own.uid(), own.gid()) != is {

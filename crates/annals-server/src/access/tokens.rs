@@ -18,8 +18,8 @@ use annals::{Error, ErrorKind, Instant, Result, Sha256};
 use sha2::Digest as _;
 use subtle::ConstantTimeEq as _;
 
-/// The beginning of each token.
-const START: &str = "annals_";
+use crate::protocol::masking::{TOKEN_START as START, masked};
+
 /// Units: bytes.
 const SECRET_BYTES: usize = 32;
 /// Longest name. Units: bytes.
@@ -54,6 +54,12 @@ pub fn check_name(name: &str) -> Result<()> {
     }
     let text = format!("name {name:?}: expected 1 to {NAME_BYTES_MAX} of the characters A-Z a-z 0-9 . _ @ -");
     Err(Error::new(ErrorKind::InvalidArgument, text))
+}
+
+/// True for a name that something else than a token proves, or that a client states: it is not blank, has no control
+/// characters, and is no token.
+pub fn is_given_name(name: &str) -> bool {
+    !name.trim().is_empty() && !name.chars().any(char::is_control) && masked(name) == name
 }
 
 /// A new token for a name.

@@ -17,6 +17,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::documents::with_position;
+use crate::access::Principal;
 use crate::bounds::Bounds;
 use crate::bounds::peers::{Kind, enter};
 use crate::bounds::sending;
@@ -24,6 +25,7 @@ use crate::protocol::header_text::texts;
 use crate::protocol::names::NDJSON;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::Call;
+use crate::request::door::Door;
 use crate::request::offset::Offset;
 
 /// Items looked up together.
@@ -60,6 +62,10 @@ pub struct Lines {
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
     bounds: Arc<Bounds>,
+    door: Arc<Door>,
+    /// The client: the answer ends when it does not stand any more.
+    principal: Arc<Principal>,
+    has_ended: bool,
     /// A client that reads nothing for this time is cut off.
     patience: Duration,
 }
@@ -123,6 +129,13 @@ impl Lines {
     }
 
     fn flush_with(&mut self, room: OwnedSemaphorePermit) -> Result<(), Problem> {
+        if let Err(problem) = self.door.access.check_standing(&self.principal)
+            && !std::mem::replace(&mut self.has_ended, true)
+        {
+            // Only the line with the problem follows.
+            drop(self.buffer.take());
+            return Err(problem);
+        }
         let chunk = sending::bytes_with(Bytes::from(self.buffer.take()), room);
         self.flushed = Instant::now();
         self.is_begun = true;
@@ -214,6 +227,9 @@ async fn send_lines(
         sender,
         runtime: Handle::current(),
         bounds: Arc::clone(&call.door.bounds),
+        door: Arc::clone(&call.door),
+        principal: Arc::clone(&call.principal),
+        has_ended: false,
         patience: call.door.bounds.limits.request_time,
     };
     let position = snapshot.position();

@@ -12,6 +12,7 @@ use std::time::Instant as Clock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::rate::Rate;
+use crate::protocol::machine::is_this_machine;
 use crate::protocol::problem::Problem;
 
 /// The share of an address of another machine, unless the settings name one. Units: percent.
@@ -250,7 +251,7 @@ impl Peers {
         if known.len() > GONE_MAX {
             known.retain(|_, peer| peer.strong_count() > 0);
         }
-        let default = if address.is_loopback() { 100 } else { SHARE_DEFAULT };
+        let default = if is_this_machine(address) { 100 } else { SHARE_DEFAULT };
         let peer = Peer::new(self.share.unwrap_or(default));
         known.insert(address, Arc::downgrade(&peer));
         peer

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use annals_json::schema::reference;
 use annals_json::wire::schemas_of;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, BYTES, Endpoint};
@@ -13,6 +13,7 @@ use crate::protocol::names::NDJSON;
 use crate::protocol::names::POSITION;
 use crate::protocol::parameter::{Parameter, Place};
 use crate::protocol::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
+use crate::request::hosts::is_for_own_pages;
 use crate::wire;
 
 /// Errors of every endpoint.
@@ -175,7 +176,7 @@ fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
     }
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
     let ready = (endpoint.path == "/health/ready").then_some("opening");
-    let written = (endpoint.method != Method::GET).then_some("cross-origin");
+    let written = is_for_own_pages(&endpoint.method, endpoint.path).then_some("cross-origin");
     let refused = (!endpoint.needs.verbs().is_empty()).then_some("forbidden");
     let kinds = endpoint
         .problems

@@ -3,6 +3,7 @@
 use annals_json::schema::type_kinds;
 use serde_json::{Value as Json, json};
 
+use crate::access::PROOF_DIGITS;
 use crate::protocol::names::{AUTHOR, MESSAGE, WAIT_POSITION};
 use crate::protocol::parameter::{Parameter, Place};
 
@@ -57,6 +58,17 @@ pub fn history() -> Vec<Parameter> {
         query("oldestFirst", flag(), false).says("Show the oldest first."),
         query("content", flag(), true).says("Show the instance in each version as `content`."),
     ]
+}
+
+/// A challenge to the server.
+pub fn challenge() -> Parameter {
+    let example = "5f".repeat(PROOF_DIGITS / 2);
+    query(
+        "challenge",
+        json!({ "type": "string", "pattern": format!("^[0-9a-fA-F]{{{PROOF_DIGITS}}}$") }),
+        example,
+    )
+    .says("Random digits, for which the server proves that it knows the secret in the folder.")
 }
 
 /// The home of a copy.

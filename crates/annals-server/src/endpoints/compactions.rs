@@ -48,7 +48,7 @@ async fn compact(call: Box<Call>) -> Outcome {
                 bytes_after = report.bytes_after,
                 "compacted"
             ),
-            Err(error) => tracing::error!(kind = error.kind().name(), "not compacted: {error}"),
+            Err(error) => tracing::error!(kind = error.kind().name(), "the compaction failed: {error}"),
         }
         outcome.map(|report| (report, repository.snapshot().position()))
     });

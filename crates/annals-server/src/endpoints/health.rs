@@ -6,10 +6,10 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::access::Verb;
+use crate::access::{PROOF_DIGITS, Verb, is_digits};
 use crate::bounds::limits::IMPORTS_MAX;
 use crate::description::endpoint::Endpoint;
-use crate::description::openapi;
+use crate::description::{openapi, parameters};
 use crate::protocol::problem::{Outcome, Problem};
 use crate::reporting::metrics::{OPENMETRICS, Readings};
 use crate::request::call::Call;
@@ -18,7 +18,13 @@ use crate::request::call::Call;
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/", "Read the start page", index).answers(200, "Addresses to start from.", "Index"),
-        Endpoint::new(Method::GET, "/health/live", "Is the process alive", live).answers(200, "Yes.", "Live"),
+        Endpoint::new(Method::GET, "/health/live", "Is the process alive", live)
+            .describe(
+                "With a challenge, a server that has opened a folder for writing adds `proof`: HMAC-SHA-256, under the secret in \
+                 the file server.json of the folder, of its id, the challenge, and the address that the request came to.",
+            )
+            .takes(vec![parameters::challenge()])
+            .answers(200, "Yes.", "Live"),
         Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
             .describe(
                 "503 while the repository is being opened, while the server stops, and while the repository refuses writes \
@@ -77,7 +83,19 @@ async fn index(call: Box<Call>) -> Outcome {
 }
 
 async fn live(call: Box<Call>) -> Outcome {
-    json_answer(&json!({ "live": true, "id": call.door.id }))
+    let door = &call.door;
+    let mut answer = json!({ "live": true, "id": door.id });
+    if let Some(challenge) = call.query.get("challenge") {
+        if !is_digits(challenge) {
+            let text =
+                format!("parameter challenge: expected {PROOF_DIGITS} hexadecimal digits, found other text");
+            return Err(Problem::invalid(text).with("parameter", "challenge"));
+        }
+        if let (Some(proof), Some(address)) = (door.proof.get(), call.reached) {
+            answer["proof"] = proof.answer(&door.id, challenge, address).into();
+        }
+    }
+    json_answer(&answer)
 }
 
 async fn ready(call: Box<Call>) -> Outcome {

@@ -17,7 +17,7 @@ use http::header::{CONTENT_ENCODING, EXPECT};
 use hyper::body::Bytes as Part;
 
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
-use crate::access::{Principal, may_commit};
+use crate::access::may_commit;
 use crate::bounds::Bounds;
 use crate::bounds::heavy::heavy;
 use crate::bounds::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
@@ -120,7 +120,7 @@ impl Order {
                 batch_bytes_max: bytes / 64,
                 author,
                 message,
-                check: Some(change_check(&call.principal)),
+                check: Some(change_check(call)),
             },
             valid_from,
             line_bounds: LineBounds {
@@ -135,10 +135,13 @@ impl Order {
     }
 }
 
-/// Lets lines write only what the client may commit.
-fn change_check(principal: &Arc<Principal>) -> ChangeCheck {
-    let by = Arc::clone(principal);
+/// Lets batches write only while the client stands, and only what it may commit.
+fn change_check(call: &Call) -> ChangeCheck {
+    let (by, door) = (Arc::clone(&call.principal), Arc::clone(&call.door));
     let check = move |transaction: &Transaction| {
+        // This kind ends the import, and refuses no line.
+        let ended = |problem: Problem| Error::new(ErrorKind::Closed, problem.detail());
+        door.access.check_standing(&by).map_err(ended)?;
         let allowed = may_commit(&by, transaction, None);
         allowed.map_err(|problem| Error::new(ErrorKind::Refused, problem.detail()))
     };
@@ -209,13 +212,27 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         let _held = (place, room);
         load(&repository, began_at, order, upload)
     });
-    let received = inlet.receive(&call.door.bounds, call.door.stopping(), body).await;
+    let mut changes = call.door.access.changes();
+    let received = tokio::select! {
+        biased;
+        received = inlet.receive(&call.door.bounds, call.door.stopping(), body) => received,
+        // The batches that are not committed yet are refused, too.
+        () = call.door.access.ended(&call.principal, &mut changes) => Ok(()),
+    };
     let loaded = match running.await {
         Ok(loaded) => loaded,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     };
     call.door.metrics.count_commits(loaded.records_count());
-    outcome_of(received, &loaded)
+    outcome_of(received.and(standing(&call, &loaded)), &loaded)
+}
+
+/// The reason of an import that ended early, if it is that its client does not stand any more.
+fn standing(call: &Call, loaded: &Loaded) -> Result<(), Problem> {
+    if loaded.is_whole() {
+        return Ok(());
+    }
+    call.door.access.check_standing(&call.principal).map_err(|problem| loaded.told_what_stays(problem))
 }
 
 /// The length of a body when it is unpacked; `None` if that is more than short.
@@ -251,7 +268,7 @@ async fn import_short(call: Arc<Call>, repository: Repository, body: Part, lengt
         match turn.await? {
             Ok(loaded) => {
                 call.door.metrics.count_commits(loaded.records_count());
-                return outcome_of(Ok(()), &loaded);
+                return outcome_of(standing(&call, &loaded), &loaded);
             }
             Err(problem) if Instant::now() >= deadline => return Err(problem),
             Err(_) => tokio::time::sleep(ROOM_WAIT).await,

@@ -46,6 +46,21 @@ impl Loaded {
         Loaded { outcome, summary, refused, kept, remarks: taken(&listener.remarks), position }
     }
 
+    /// True if it came to its end.
+    pub fn is_whole(&self) -> bool {
+        self.outcome.is_ok()
+    }
+
+    /// The same problem, which says in words what the import has committed, too.
+    pub fn told_what_stays(&self, problem: Problem) -> Problem {
+        let Summary { records_count, changes_count, through_line, .. } = &self.summary;
+        let text = format!(
+            "{}; committed and kept: {changes_count} changes in {records_count} records, through line {through_line}",
+            problem.detail()
+        );
+        problem.retold(&text)
+    }
+
     /// The records that it wrote.
     pub fn records_count(&self) -> u64 {
         self.summary.records_count

@@ -15,6 +15,7 @@ use crate::answer;
 use crate::bounds::heavy::heavy;
 use crate::description::endpoint::Endpoint;
 use crate::description::parameters::{self, flag, query};
+use crate::protocol::parameter::Parameter;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::{Call, Weight};
 use crate::request::commit::{Build, Signature, commit};
@@ -87,11 +88,6 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
     let alone = query("alone", flag(), false)
         .says("Restore the entity without the relationships that were deleted with it.");
     let alone = (of == ENTITIES).then_some(alone);
-    let in_steps = query("inSteps", flag(), false).says(
-        "Delete everything that the entity contains first, in many small commits. If it takes long, the answer is 503 `busy`, with \
-         how many are `left`: the same request goes on. For containers that are too large for one commit.",
-    );
-    let in_steps = (of == ENTITIES).then_some(in_steps);
     let undone_part = query(
         "of",
         serde_json::json!({ "type": "string", "enum": ["version", "content"], "default": "version" }),
@@ -131,7 +127,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
             .describe("The relationships of an entity are deleted with it. A deleted instance can be restored, a purged one cannot.")
             .takes([query("purge", flag(), false).says("Delete permanently, with the whole history.")])
-            .takes(in_steps)
+            .takes(in_steps(of))
             .answers(200, "Done.", "Receipt")
             .fails(&["not-found", "deleted", "not-home"]),
         writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))
@@ -149,6 +145,15 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .fails(&BROKEN)
             .fails(&["not-found", "deleted", "wrong-type"]),
     ]
+}
+
+/// The parameter by which large containers are deleted; relationships have none.
+fn in_steps(of: Collection) -> Option<Parameter> {
+    let in_steps = query("inSteps", flag(), false).says(
+        "Delete everything that the entity contains first, in many small commits. If it takes long, the answer is 503 `busy`, with \
+         how many are `left`: the same request goes on. For containers that are too large for one commit.",
+    );
+    (of == ENTITIES).then_some(in_steps)
 }
 
 impl Collection {

@@ -143,7 +143,7 @@ impl Spot {
         if extent.depth.is_some() || !snapshot.is_present() {
             return Ok(None);
         }
-        let state = self.tree(snapshot).state(&self.path, |_| {})?;
+        let state = self.tree(snapshot).state(&found.path()?, |_| {})?;
         Ok(state.map(|state| Tag::of_subtree(&found.entity, &state)))
     }
 

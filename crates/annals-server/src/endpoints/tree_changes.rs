@@ -224,7 +224,7 @@ fn check(
         TreeChange::Put(..) | TreeChange::Replace(..) | TreeChange::Delete(_) | TreeChange::Remove(_)
     );
     let mut below = Vec::new();
-    let state = tree.state(path, |id| below.push(id.clone()))?;
+    let state = tree.state(&found.path()?, |id| below.push(id.clone()))?;
     let whole = state.map_or(entity.clone(), |state| Tag::of_subtree(&found.entity, &state));
     if !is_whole {
         let outcome = conditions.check(Some(&entity));

@@ -4,8 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use http::Request;
 use http::header::HeaderValue;
 use tower_http::request_id::{MakeRequestId, RequestId};
+
+use crate::protocol::masking::masked;
+use crate::protocol::names::REQUEST_ID;
+
+/// Drops the id of a request that is a token: answers repeat it.
+pub fn drop_tokens<B>(mut request: Request<B>) -> Request<B> {
+    let id = request.headers().get(&REQUEST_ID).and_then(|id| id.to_str().ok());
+    if id.is_some_and(|id| masked(id) != id) {
+        request.headers_mut().remove(&REQUEST_ID);
+    }
+    request
+}
 
 /// Numbers requests without an id: the second in which the server started, and a count.
 #[derive(Clone)]

@@ -1,11 +1,26 @@
 //! Values of headers as text, and the parts of them.
 
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+
+use super::problem::Problem;
 
 /// The values of a header, without those that are no text.
 pub fn texts<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+}
+
+/// The value of a header that may come once; `None` without one.
+///
+/// Errors: `invalid-argument` for several, of which each reader could take another one.
+pub fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h HeaderValue>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (_, Some(_)) => {
+            Err(Problem::invalid(format!("header {name}: expected one, found several; send one")))
+        }
+        (value, None) => Ok(value),
+    }
 }
 
 /// The first value of a header; `None` if it is no text, too.

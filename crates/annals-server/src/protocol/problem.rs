@@ -1,5 +1,6 @@
 //! Errors as problem documents (RFC 9457): one kind, one status, one remedy.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind};
@@ -8,6 +9,8 @@ use axum::response::IntoResponse;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
+
+use super::masking::masked;
 
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
@@ -29,7 +32,7 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 20] = [
     ("constraint-violated", StatusCode::CONFLICT, "the server does not take this statement"),
     ("source-unavailable", StatusCode::BAD_GATEWAY, "an external content cannot be read"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
-    ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
+    ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin must not do this"),
     ("unauthenticated", StatusCode::UNAUTHORIZED, "the server does not know the client"),
     ("forbidden", StatusCode::FORBIDDEN, "the client may not do this"),
     ("too-many-requests", StatusCode::TOO_MANY_REQUESTS, "the client asks for more than its share"),
@@ -253,7 +256,12 @@ impl Problem {
                 json[name] = value.clone();
             }
         }
-        json
+        // It may repeat what a client sent.
+        let text = json.to_string();
+        match masked(&text) {
+            Cow::Owned(masked) => serde_json::from_str(&masked).unwrap_or(Json::Null),
+            Cow::Borrowed(_) => json,
+        }
     }
 }
 

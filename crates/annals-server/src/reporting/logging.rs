@@ -15,6 +15,8 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::protocol::masking::masked;
+
 /// Lines that wait for their reader, and as many again are being written: some seconds of a busy server. Units: bytes.
 const QUEUE_BYTES_MAX: usize = 1 << 20;
 /// How long a line waits for others, which are written with it, unless it warns: waking the writing thread for each line would take a
@@ -241,7 +243,11 @@ pub struct Line<'w> {
 
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.log.shared.push(bytes, self.is_urgent);
+        // Texts of clients are in many lines, and any of them may hold a token.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.log.shared.push(masked(text).as_bytes(), self.is_urgent),
+            Err(_) => self.log.shared.push(bytes, self.is_urgent),
+        }
         Ok(bytes.len())
     }
 

@@ -1,5 +1,6 @@
 //! A request for handlers: decoded and checked, with functions to read and to write.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Position, Snapshot};
@@ -18,7 +19,7 @@ use crate::bounds::heavy::{heavy, heavy_answer};
 use crate::bounds::limits::Limits;
 use crate::bounds::patience::position_permit;
 use crate::bounds::peers::Peer;
-use crate::protocol::header_text::content_length;
+use crate::protocol::header_text::{content_length, single};
 use crate::protocol::names::WAIT_POSITION;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::protocol::query::{Query, decode_percent};
@@ -55,6 +56,8 @@ pub struct Call {
     pub principal: Arc<Principal>,
     /// The address of the client.
     pub peer: Arc<Peer>,
+    /// The address at which the connection reached the server, if there is one.
+    pub reached: Option<SocketAddr>,
     /// The entry of the request in the request log.
     pub entry: Option<Arc<Entry>>,
 }
@@ -71,9 +74,11 @@ impl Call {
         Ok(annals::Id::new(self.path("id"))?)
     }
 
-    /// A header as text, percent-decoded.
+    /// A header that may come once, as text, percent-decoded.
+    ///
+    /// Errors: `invalid-argument` for several of it, and for another encoding.
     pub fn header(&self, name: &HeaderName) -> Result<Option<String>, Problem> {
-        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let Some(value) = single(&self.headers, name)? else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())
             .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
         decode_percent(text, name.as_str()).map(Some)
@@ -85,9 +90,13 @@ impl Call {
     }
 
     /// Receives the body and reads the JSON in it.
+    ///
+    /// Errors: those of the body; `unauthenticated` if the client does not stand any more.
     pub async fn receive(&mut self) -> Result<Json, Problem> {
         let body = self.take_body();
         let bytes = Bytes::receive(&self.door.bounds, &self.headers, body, self.body_room.clone()).await?;
+        // A body may take long to arrive.
+        self.door.access.check_standing(&self.principal)?;
         if bytes.is_small() {
             return bytes.json();
         }

@@ -80,7 +80,7 @@ pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send
 /// Commits the changes that `build` puts into a transaction, or adds them to the candidate of the request as edits, if the
 /// roles of the client allow each of them.
 ///
-/// Errors: `forbidden`; those of `build`; those of the commit.
+/// Errors: `unauthenticated` if the client does not stand any more; `forbidden`; those of `build`; those of the commit.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -93,6 +93,8 @@ pub async fn commit<T: Send + 'static>(
     }
     let (by, shared) = (Arc::clone(&principal), Arc::clone(door));
     let checked: Build<T> = Box::new(move |transaction| {
+        // The body, or a turn, may have taken long.
+        shared.access.check_standing(&by)?;
         limit(&shared.grants, &by, transaction)?;
         let result = build(transaction)?;
         may_commit(&by, transaction, None)?;
@@ -110,7 +112,7 @@ pub async fn commit<T: Send + 'static>(
 /// Runs `work` on the candidates as a client may use them: each write asks whether the candidate is its own, and whether it
 /// may commit what the write would commit, both by what is true then.
 ///
-/// Errors: `forbidden`; those of `work`.
+/// Errors: `unauthenticated` if the client does not stand any more; `forbidden`; those of `work`.
 pub fn with_candidates<T>(
     door: &Door,
     principal: &Arc<Principal>,
@@ -121,6 +123,8 @@ pub fn with_candidates<T>(
             "candidate: expected a client that reads everything, found one with grants; write without it";
         return Err(Problem::door("forbidden", text));
     }
+    // A turn may have taken long.
+    door.access.check_standing(principal)?;
     let (kept, by) = (KeptProblem::default(), Arc::clone(principal));
     let keep = kept.clone();
     let candidates = door.repository()?.candidates().checked(move |candidate, transaction| {

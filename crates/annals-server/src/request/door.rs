@@ -12,7 +12,7 @@ use tokio::sync::{OwnedMutexGuard, watch};
 use super::cursors::CursorKey;
 use super::hosts::Hosts;
 use super::prepared::Preparing;
-use crate::access::{Access, Grants, LeaseOwners};
+use crate::access::{Access, Grants, LeaseOwners, ServerProof};
 use crate::bounds::Bounds;
 use crate::bounds::limits::Limits;
 use crate::protocol::problem::Problem;
@@ -44,8 +44,10 @@ pub struct Door {
     pub metrics: Metrics,
     /// The source that the events of the feed name.
     pub source: String,
-    /// A random id of this server: a client that has it from a file asks whether it is still the same one.
+    /// A random id of this server.
     pub id: String,
+    /// Proves to commands that this server has the folder open, once it has.
+    pub proof: OnceLock<ServerProof>,
     /// When the server started.
     pub start: Clock,
     /// Progress of opening the repository: records replayed, and records in total.
@@ -106,6 +108,7 @@ impl Door {
             metrics: Metrics::default(),
             source,
             id: annals::Id::random().to_string(),
+            proof: OnceLock::new(),
             start: Clock::now(),
             replayed: Default::default(),
             repository: OnceLock::new(),

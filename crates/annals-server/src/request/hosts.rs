@@ -7,10 +7,16 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-use http::header::{HOST, HeaderValue, ORIGIN};
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{Method, Request, Version};
 
+use crate::protocol::machine::is_this_machine;
 use crate::protocol::problem::Problem;
+
+/// Header: whether the page that sends a request has the same origin.
+static SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Reads that are long work of the whole server, which a page could begin without reading the answer.
+const LONG_READS: [&str; 2] = ["/v1/backup", "/v1/check"];
 
 /// A host without port: an address or a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +156,8 @@ impl Hosts {
         &self.origins
     }
 
-    /// Refuses a request that calls the server by an unknown name, and a write from a web page of another origin.
+    /// Refuses a request that calls the server by an unknown name, and a write or a long read from a web page of another
+    /// origin.
     ///
     /// Errors: `invalid-argument` if it names no host or several; `unknown-host`; `cross-origin`.
     pub fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
@@ -185,10 +192,10 @@ impl Hosts {
 
     /// A page of another origin, open in a browser on this machine, must not write here.
     fn check_origin<B>(&self, request: &Request<B>, authority: Option<&str>) -> Result<(), Problem> {
-        if *request.method() == Method::GET || *request.method() == Method::HEAD {
+        if !is_for_own_pages(request.method(), request.uri().path()) {
             return Ok(());
         }
-        let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
+        let Some(origin) = request.headers().get(ORIGIN) else { return check_site(request) };
         let public = self.public.iter().map(|public| &public.origin);
         if self.origins.iter().chain(public).any(|known| known.header() == origin) {
             return Ok(());
@@ -212,11 +219,27 @@ impl Hosts {
             // A server that listens at all addresses has those of the machine, and further ones that only a gateway
             // knows.
             Host::Address(address) => {
-                address.is_loopback() || *address == self.listen || self.listen.is_unspecified()
+                is_this_machine(*address) || *address == self.listen || self.listen.is_unspecified()
             }
         };
         is_own || self.given.contains(host) || self.public.as_ref().is_some_and(|public| public.host == *host)
     }
+}
+
+/// True for a request that no page of another origin may send.
+pub fn is_for_own_pages(method: &Method, path: &str) -> bool {
+    (*method != Method::GET && *method != Method::HEAD) || LONG_READS.contains(&path)
+}
+
+/// A browser sends no `Origin` with the address of a picture or of a link, but says whose page has it.
+/// Source: <https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header>.
+fn check_site<B>(request: &Request<B>) -> Result<(), Problem> {
+    let site = request.headers().get(&SITE).map(HeaderValue::as_bytes);
+    if !matches!(site, Some(b"cross-site" | b"same-site")) {
+        return Ok(());
+    }
+    let text = "header sec-fetch-site: expected a page of this server, found one of another origin; ask from a page of this server";
+    Err(Problem::door("cross-origin", text))
 }
 
 /// The host and port that a request names: in its first line (`:authority` in HTTP/2), or in the header `Host`.

@@ -34,7 +34,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::request_id::{PropagateRequestIdLayer, SetRequestIdLayer};
 
-use crate::access::{Needs, Principal};
+use crate::access::{Client, Needs, Principal};
 use crate::bounds::peers::Peer;
 use crate::description::endpoint::Endpoint;
 use crate::endpoints::endpoints;
@@ -43,7 +43,7 @@ use crate::layers::compression::{compress, is_compressed};
 use crate::layers::login::login;
 use crate::layers::observe::observe;
 use crate::layers::origins::{check_host, cors};
-use crate::layers::request_ids::RequestIds;
+use crate::layers::request_ids::{RequestIds, drop_tokens};
 use crate::ldp::{self, LdpSettings};
 use crate::protocol::parameter::Parameter;
 use crate::protocol::problem::{Outcome, Problem};
@@ -72,6 +72,7 @@ pub fn router(door: &Arc<Door>, ldp: Option<LdpSettings>) -> axum::Router {
     }
     router.fallback(unknown_path).method_not_allowed_fallback(unknown_method).layer(
         ServiceBuilder::new()
+            .map_request(drop_tokens::<Body>)
             .layer(SetRequestIdLayer::x_request_id(RequestIds::default()))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(from_fn_with_state(Arc::clone(door), observe))
@@ -188,6 +189,7 @@ fn call_of(
         // Without the layer that proves it, a request may do nothing.
         principal: parts.extensions.get().cloned().unwrap_or_else(Principal::nobody),
         peer,
+        reached: parts.extensions.get::<Client>().and_then(|client| client.reached),
         entry: parts.extensions.get().cloned(),
     })
 }

@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 
 use super::open_files;
 use super::router::router;
-use super::server_file::ServerFile;
-use crate::access::{Access, AccessSettings, Client};
+use super::server_file::{self, ServerFile};
+use crate::access::{Access, AccessSettings, Client, ServerProof};
 use crate::bounds::limits::Limits;
 use crate::bounds::peers::Peer;
 use crate::connection::activity::Activity;
@@ -123,8 +123,10 @@ async fn run(
                 }
                 // Order: only who has the lock of the repository says where it is.
                 if !settings.options.is_read_only {
-                    let has_tls = door.access.tls.is_some();
-                    let written = ServerFile::write(&settings.folder, address, has_tls, &door.id);
+                    let url = server_file::url(address, door.access.tls.is_some());
+                    let (proof, secret) = ServerProof::new();
+                    let _ = door.proof.set(proof);
+                    let written = ServerFile::write(&settings.folder, &url, &door.id, &secret);
                     server_file = written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok();
                 }
             }
@@ -315,6 +317,7 @@ async fn serve_stream(
     // Answers are small and complete: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.inc();
+    let reached = stream.local_addr().ok();
     let (stream, certificate) = match &door.access.tls {
         None => (Stream::Plain(stream), None),
         Some(tls) => {
@@ -332,7 +335,7 @@ async fn serve_stream(
             accepted
         }
     };
-    let client = Client { address, has_tls: door.access.tls.is_some(), certificate };
+    let client = Client { address, reached, has_tls: door.access.tls.is_some(), certificate };
     let (bounds, stopping) = (Arc::clone(&door.bounds), door.stopping());
     let connection = Connection { stream, activity, peer, client, bounds, stopping };
     let shedding = Arc::clone(&door);
@@ -343,6 +346,8 @@ async fn serve_stream(
 /// Lets requests in progress end, within the bound or until a second signal.
 async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Signals) {
     door.stop();
+    // A compaction in progress would last until the bound.
+    door.opened().into_iter().for_each(Repository::begin_closing);
     let ended = async { while connections.join_next().await.is_some() {} };
     tokio::select! {
         _ = tokio::time::timeout(door.bounds.limits.stop_time, ended) => {}

@@ -1,17 +1,28 @@
-//! The file that tells commands on the folder of a repository which server has it open.
+//! The file that tells commands on the folder of a repository which server has it open, and the secret by which that
+//! server proves it.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use annals::storage::{Access, private_files};
+use rustix::process::geteuid;
 use serde_json::{Value as Json, json};
 
-/// Its name, in the folder of the repository.
-pub const SERVER_FILE: &str = "server.json";
+use crate::access::{ServerProof, challenge};
+use crate::protocol::machine::is_this_machine;
 
-/// The file of a running server. It goes away with the server, unless that is killed; the id then is no server's.
+/// Its name, in the folder of the repository.
+const SERVER_FILE: &str = "server.json";
+/// Longest file. Units: bytes.
+const BYTES_MAX: u64 = 16 << 10;
+/// Rights that only the owner of a file may have.
+const RIGHTS_OF_OTHERS: u32 = 0o077;
+/// The right of all users to write.
+const WRITTEN_BY_ALL: u32 = 0o002;
+
+/// The file of a running server. It goes away with the server, unless that is killed; the secret then is no server's.
 pub struct ServerFile {
     path: PathBuf,
     id: String,
@@ -21,13 +32,16 @@ impl ServerFile {
     /// Writes it, readable for the owner only.
     ///
     /// Errors: those of the file system.
-    pub fn write(folder: &Path, address: SocketAddr, has_tls: bool, id: &str) -> std::io::Result<ServerFile> {
+    pub fn write(folder: &Path, url: &str, id: &str, secret: &str) -> std::io::Result<ServerFile> {
         let file = ServerFile { path: folder.join(SERVER_FILE), id: id.to_owned() };
-        let told = json!({ "url": url(address, has_tls), "pid": std::process::id(), "id": id });
+        let told = json!({ "url": url, "pid": std::process::id(), "id": id, "secret": secret });
         let written = file.path.with_extension("new");
-        let mut options = OpenOptions::new();
-        let mut opened: File = options.write(true).create(true).truncate(true).mode(0o600).open(&written)?;
-        writeln!(opened, "{told}")?;
+        // A server that was killed may have left it. Whatever has the name now is not written to, also through no link.
+        match std::fs::remove_file(&written) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        writeln!(private_files::create(&written)?, "{told}")?;
         std::fs::rename(written, &file.path)?;
         Ok(file)
     }
@@ -35,15 +49,88 @@ impl ServerFile {
 
 impl Drop for ServerFile {
     fn drop(&mut self) {
-        let told = std::fs::read(&self.path).ok().and_then(|text| serde_json::from_slice::<Json>(&text).ok());
-        if told.is_some_and(|told| told["id"] == *self.id) {
+        if read(&self.path).is_ok_and(|told| told.is_some_and(|told| told["id"] == *self.id)) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
+/// The server that has a folder open, as its file tells.
+pub struct KnownServer {
+    /// The address, on this machine.
+    pub url: String,
+    id: String,
+    proof: ServerProof,
+}
+
+impl KnownServer {
+    /// Reads the file of the server that has this folder open; `None` if there is no such file.
+    ///
+    /// Errors: a sentence with what was expected and found, for a file that is not this user's own, that others may read
+    /// or write, or that does not read. Never waits.
+    pub fn read(folder: &Path) -> Result<Option<KnownServer>, String> {
+        let path = folder.join(SERVER_FILE);
+        let Some(told) = read(&path)? else { return Ok(None) };
+        let above = std::fs::metadata(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        if above.uid() != geteuid().as_raw() || above.mode() & WRITTEN_BY_ALL != 0 {
+            return Err(format!(
+                "{}: expected a folder of this user that others cannot write, found another one; name the server with \
+                 --server",
+                folder.display()
+            ));
+        }
+        let text = |name: &str| told[name].as_str().map(str::to_owned);
+        let known = || Some((text("url")?, text("id")?, ServerProof::of(told["secret"].as_str()?)?));
+        let (url, id, proof) = known().ok_or_else(|| {
+            format!(
+                "{}: expected the url, id and secret of a server, found other text; if its server is of an earlier version, \
+                 start it again, or name it with --server",
+                path.display()
+            )
+        })?;
+        Ok(Some(KnownServer { url, id, proof }))
+    }
+
+    /// A challenge to it.
+    pub fn challenge(&self) -> String {
+        challenge()
+    }
+
+    /// True if the server that a command reached at an address has given the right answer to a challenge.
+    pub fn is_proven(&self, answer: &str, challenge: &str, address: SocketAddr) -> bool {
+        self.proof.is_answer(answer, &self.id, challenge, address)
+    }
+}
+
+/// Reads the file, if it is one of this user that others cannot use.
+fn read(path: &Path) -> Result<Option<Json>, String> {
+    let refused = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = match private_files::open(path, Access::Read) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(refused)?,
+    };
+    let known = file.metadata().map_err(refused)?;
+    if known.uid() != geteuid().as_raw() || known.mode() & RIGHTS_OF_OTHERS != 0 {
+        return Err(format!(
+            "{}: expected a file of this user that others cannot read or write, found user {} and mode {:04o}; run the command \
+             as the user of the server, or name the server with --server",
+            path.display(),
+            known.uid(),
+            known.mode() & 0o7777
+        ));
+    }
+    let mut text = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut text).map_err(refused)?;
+    if text.len() as u64 > BYTES_MAX {
+        return Err(format!("{}: expected at most {BYTES_MAX} bytes, found more", path.display()));
+    }
+    serde_json::from_slice(&text)
+        .map(Some)
+        .map_err(|_| format!("{}: expected JSON, found other text", path.display()))
+}
+
 /// The address for clients on this machine.
-fn url(address: SocketAddr, has_tls: bool) -> String {
+pub fn url(address: SocketAddr, has_tls: bool) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -51,7 +138,7 @@ fn url(address: SocketAddr, has_tls: bool) -> String {
     };
     match has_tls {
         // Certificates name hosts.
-        true if ip.is_loopback() => format!("https://localhost:{}", address.port()),
+        true if is_this_machine(ip) => format!("https://localhost:{}", address.port()),
         true => format!("https://{}", SocketAddr::new(ip, address.port())),
         false => format!("http://{}", SocketAddr::new(ip, address.port())),
     }

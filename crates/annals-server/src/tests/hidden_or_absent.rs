@@ -71,7 +71,8 @@ fn door() -> Arc<Door> {
 }
 
 async fn ask(router: &axum::Router, path: &str) -> StatusCode {
-    let client = Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), has_tls: false, certificate: None };
+    let client =
+        Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), reached: None, has_tls: false, certificate: None };
     let request = Request::get(path).header("host", "localhost").header(&AUTHOR, "ada").extension(client);
     let request = request.body(Body::empty()).expect("a request");
     let answer = router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});

@@ -254,7 +254,7 @@ async fn a_bounded_number_of_failed_logins_wait_and_further_ones_do_not() {
     let access = Access::new(settings).expect("settings without files");
     let client = Client::of(Repository::in_memory(), access);
     let log_in = || {
-        let caller = Caller { address, has_tls: false, certificate: None };
+        let caller = Caller { address, reached: None, has_tls: false, certificate: None };
         let request = Request::get("/v1/types").header(AUTHORIZATION, "Bearer wrong").extension(caller);
         client.answer(request, Body::empty())
     };

@@ -31,6 +31,8 @@ pub struct Live {
     pub live: True,
     /// The id of this run of the server.
     pub id: String,
+    /// The answer to the challenge.
+    pub proof: Option<String>,
 }
 
 /// The server answers reads and writes.

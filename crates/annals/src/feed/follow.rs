@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::log::ReadLimit;
 use crate::model::Record;
-use crate::read::Snapshot;
+use crate::read::{Snapshot, WithoutPurged};
 use crate::record::decode_record;
 use crate::write::Committer;
 use crate::{Position, Result};
@@ -16,17 +16,24 @@ const SKIPPED_RECORDS_MAX: usize = 1_000;
 
 /// Follows the log from a position. Made by [`Repository::follow`](crate::Repository::follow).
 ///
-/// It returns durable records only, each once, in order, without gaps.
+/// It returns durable records only, each once, in order, without gaps: as a compaction would leave them now, but with
+/// their purges.
 pub struct Follow {
     committer: Arc<Committer>,
     next: Position,
     // Read ahead and not yet returned.
     records: VecDeque<Vec<u8>>,
+    without_purged: WithoutPurged,
 }
 
 impl Follow {
     pub(crate) fn new(committer: Arc<Committer>, after: Position) -> Follow {
-        Follow { committer, next: after.next(), records: VecDeque::new() }
+        Follow {
+            committer,
+            next: after.next(),
+            records: VecDeque::new(),
+            without_purged: WithoutPurged::default(),
+        }
     }
 
     /// The position of the next record.
@@ -34,10 +41,14 @@ impl Follow {
         self.next
     }
 
-    /// The next record, if it is visible already.
+    /// The next record, if it is visible already; without the changes of instances that were purged since, in place of
+    /// which are voids. It has its purges.
+    ///
+    /// Errors: those of the log, and of reading long values; the next call tries the same record again.
     pub fn poll(&mut self) -> Result<Option<(Position, Record)>> {
+        let snapshot = self.committer.snapshot();
         if self.records.is_empty() {
-            let published = self.committer.snapshot().position();
+            let published = snapshot.position();
             if self.next > published {
                 return Ok(None);
             }
@@ -46,9 +57,15 @@ impl Follow {
                 ReadLimit { records: ahead.min(ReadLimit::default().records), ..ReadLimit::default() };
             self.records = self.committer.source().log().read(self.next, limit)?.into();
         }
-        let Some(bytes) = self.records.pop_front() else { return Ok(None) };
-        let position = self.next;
-        let record = decode_record(position, &bytes)?;
+        let (position, ahead) = (self.next, &self.records);
+        let Some(bytes) = ahead.front() else { return Ok(None) };
+        let record = decode_record(position, bytes)?;
+        let following = || {
+            let numbered = (position.0..).map(Position).zip(ahead);
+            numbered.map(|(position, bytes)| decode_record(position, bytes)).collect()
+        };
+        let record = self.without_purged.record(&snapshot, position, record, following)?;
+        self.records.pop_front();
         self.next = position.next();
         Ok(Some((position, record)))
     }

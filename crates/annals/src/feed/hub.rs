@@ -27,9 +27,12 @@ pub(super) struct AskedWatch {
 pub(super) struct Records {
     pub(super) from: Position,
     pub(super) to: Position,
-    /// The generation of the log: after a compaction, earlier events may hold purged values.
-    pub(super) generation: u64,
+    /// The state in which the event is made: earlier events may hold values that were purged since.
+    pub(super) state: State,
 }
+
+/// The generation of the log, and the position of the last record that may have purged something.
+type State = (u64, Position);
 
 type Answer = Arc<OnceLock<std::result::Result<Arc<Event>, Error>>>;
 
@@ -41,6 +44,8 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Kept {
+    /// That of all events: a purge, and a compaction, empty the hub.
+    state: State,
     /// The events of each watched part.
     events: HashMap<Records, Vec<Shared>>,
     /// The oldest first, each once for each of its events.
@@ -86,6 +91,13 @@ impl Hub {
 
 impl Kept {
     fn answer(&mut self, asked: &AskedWatch) -> Answer {
+        if asked.records.state > self.state {
+            *self = Kept { state: asked.records.state, ..Kept::default() };
+        }
+        // From before a purge; no later subscription may get it.
+        if asked.records.state < self.state {
+            return Answer::default();
+        }
         let of_records = self.events.entry(asked.records).or_default();
         if let Some(known) = of_records.iter().find(|known| known.watch == asked.watch) {
             return Arc::clone(&known.answer);

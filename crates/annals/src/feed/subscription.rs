@@ -5,7 +5,7 @@ use std::time::{Duration, Instant as Clock};
 
 use super::hub::{AskedWatch, Hub, Records};
 use crate::model::Instant;
-use crate::read::{Snapshot, Watch, WatchedChange};
+use crate::read::{Snapshot, Watch, WatchedChange, WatchedChanges};
 use crate::write::Committer;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -24,8 +24,14 @@ pub struct Event {
     pub position: Position,
     /// When that record was committed.
     pub instant: Instant,
-    /// The changes of the watched part; never empty. For a tree, in the order of the tree.
+    /// The changes of the watched part; empty only if it must be read again. For a tree, in the order of the tree. Of a
+    /// purged instance a search may report that it has disappeared though its condition did not hold, or that an earlier
+    /// event said so: nothing has its values any more.
     pub changes: Vec<WatchedChange>,
+    /// True if the changes may not be all: read the watched part as of [`Event::position`] or later, and go on from
+    /// there. This happens after a purge in a watched tree, after a purge that was followed by a compaction or a restart,
+    /// and if declarations may have changed more than a million hits.
+    pub read_again: bool,
 }
 
 impl Event {
@@ -33,6 +39,10 @@ impl Event {
     /// changes of one thing by these records are one change.
     pub fn records_count(&self) -> u64 {
         self.position.0 - self.from.0
+    }
+
+    fn says_something(&self) -> bool {
+        self.read_again || !self.changes.is_empty()
     }
 }
 
@@ -82,7 +92,7 @@ impl Subscription {
             let shared = |asked: &AskedWatch| self.hub.event(asked, || event(&snapshot, asked));
             let event = self.event(&snapshot, records, shared)?;
             self.position = event.position;
-            if !event.changes.is_empty() {
+            if event.says_something() {
                 return Ok(Some(event));
             }
         }
@@ -103,7 +113,7 @@ impl Subscription {
             let records = records_together(self.position, snapshot.position());
             let event = self.event(snapshot, records, |asked| event(snapshot, asked).map(Arc::new))?;
             self.position = event.position;
-            if !event.changes.is_empty() {
+            if event.says_something() {
                 return Ok(Some(event));
             }
         }
@@ -120,8 +130,8 @@ impl Subscription {
         loop {
             let (watch, from) = (Arc::clone(&self.watch), self.position);
             let to = Position(from.0 + records);
-            let generation = snapshot.graph().generation;
-            let asked = AskedWatch { records: Records { from, to, generation }, watch };
+            let state = (snapshot.graph().generation, snapshot.graph().purges.last);
+            let asked = AskedWatch { records: Records { from, to, state }, watch };
             match ask(&asked) {
                 Err(error) if error.kind() == ErrorKind::TooLarge && records > 1 => records /= 2,
                 outcome => return outcome,
@@ -160,9 +170,9 @@ fn records_together(from: Position, last: Position) -> u64 {
 
 fn event(snapshot: &Snapshot, asked: &AskedWatch) -> Result<Event> {
     let AskedWatch { records: Records { from, to, .. }, watch } = asked;
-    let changes = snapshot.watched(watch, *from, *to)?;
+    let WatchedChanges { changes, read_again } = snapshot.watched(watch, *from, *to)?;
     let instant = snapshot.instant_of(*to).unwrap_or_default();
-    Ok(Event { from: *from, position: *to, instant, changes })
+    Ok(Event { from: *from, position: *to, instant, changes, read_again })
 }
 
 #[cfg(test)]

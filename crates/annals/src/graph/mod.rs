@@ -12,6 +12,7 @@ pub(crate) mod siblings;
 pub(crate) mod references;
 pub(crate) mod record_end;
 pub(crate) mod put;
+pub(crate) mod purges;
 pub mod actions;
 pub(crate) mod indexed;
 pub(crate) mod report;
@@ -27,6 +28,7 @@ use instance::past::ChangePlace;
 use instance::spill::Spill;
 use instance::unpacked::Instance;
 use integrity::types::Types;
+use purges::Purges;
 use structures::adjacency::{Adjacency, Neighbors};
 use structures::link::Link;
 use structures::links::Links;
@@ -77,6 +79,8 @@ pub(crate) struct Graph {
     pub(crate) past_links: KeySet,
     /// Position of the last record that may have purged a relationship; zero if none has.
     pub(crate) purged_relationship_at: Position,
+    /// The latest purges.
+    pub(crate) purges: Purges,
     /// The generation of the log when it was replayed into this graph: in graphs of different generations, slots and
     /// symbols have different meanings.
     pub(crate) generation: u64,
@@ -104,6 +108,7 @@ impl Graph {
             collection: None,
             past_links: KeySet::new(),
             purged_relationship_at: Position::ZERO,
+            purges: Purges::unknown_until(Position::ZERO),
             generation: 0,
             is_bounded: false,
             purged: None,

@@ -8,6 +8,7 @@ use super::instance::past::PastVersion;
 use super::instance::patch::ValueChange;
 use super::instance::unpacked::Instance;
 use super::integrity::types::Types;
+use super::purges::PurgedInstance;
 use super::structures::child::Child;
 use super::structures::symbols::Symbol;
 use super::{Graph, PurgedVersion, instance_id};
@@ -137,16 +138,23 @@ impl Graph {
             self.purged.iter_mut().for_each(|purged| purged.extend_from_slice(&removed));
         }
         let (mut types, mut homes) = (vec![instance.type_name], Vec::new());
+        let (mut ids, mut starts) = (vec![instance.id.clone()], vec![instance.ends[0]]);
         if self.headers.len() > 1 {
             for version in versions {
                 let shape = self.shape_of(&instance, version.header);
-                if shape.id != instance.id {
+                if !ids.contains(&shape.id) {
                     self.table_mut(kind).former_ids.remove(&shape.id);
+                    ids.push(shape.id);
                 }
                 types.push(shape.type_name);
+                starts.push(shape.ends[0]);
                 homes.extend(self.home_symbol(version.header));
             }
         }
+        starts.retain(|_| kind == TypeKind::Relationship);
+        // The position of the graph is still the one before this record.
+        let position = self.position.next().0;
+        self.purges.add(PurgedInstance { position, kind, slot, ids, types: types.clone(), starts });
         let last = self.known_as(kind, instance, &[])?;
         self.table_mut(kind).remove(slot);
         self.tell(kind, Event::Purge(Purge { slot, last, types, homes }));

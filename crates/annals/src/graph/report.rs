@@ -7,6 +7,9 @@ use crate::structures::vector::Vector;
 /// Most differences in a report.
 pub(crate) const DIFFERENCES_MAX: usize = 100;
 
+/// Number of instances that are compared between two questions whether the comparison is to end early.
+pub(crate) const UNASKED: u32 = 4_096;
+
 /// Collects differences up to the bound.
 #[derive(Default)]
 pub(crate) struct Differences {

@@ -56,7 +56,7 @@ impl Repository {
         let position = snapshot.position();
         let found = snapshot.indexed().settled();
         let mut differences = compare::differences(&rebuilt, &found);
-        differences.extend(compare::inconsistencies(&found));
+        differences.extend(compare::inconsistencies(&found, &|| false));
         let committer = &self.inner().committer;
         let log = &**snapshot.source().log();
         differences.extend(missing_contents(committer.contents.as_ref(), log, position)?);

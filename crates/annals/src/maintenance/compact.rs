@@ -6,6 +6,7 @@
 
 mod outlived;
 mod purged;
+mod stop;
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -18,8 +19,10 @@ use crate::graph::{compare, meanings};
 use crate::log::{Log, Rewrite, Rewritten};
 use crate::memory::Memory;
 use crate::repository::Repository;
+use crate::write::forget_purged_edits;
 use crate::{Error, ErrorKind, Result};
 use purged::Purged;
+use stop::{Stop, StoppableLog};
 
 /// How long a compaction waits for the last record to be published. A commit is published right after it is durable.
 const PUBLISHED_WAIT: Duration = Duration::from_secs(2);
@@ -54,8 +57,9 @@ impl Repository {
     ///
     /// Units: it takes the memory of a second graph, and room on the disk for the segments that change.
     /// Errors: `InvalidArgument` for a log that cannot be rewritten; `ReadOnly`; `TooLarge` if a memory budget has no
-    /// room for it; `Corrupted` if the new log would not give the graph in force; those of the log. After any error the
-    /// log is whole: either the old one or the new one.
+    /// room for it; `Corrupted` if the new log would not give the graph in force; `Closed` if the repository is closed
+    /// meanwhile, which does not wait for it; those of the log. After any error the log is whole: either the old one or,
+    /// if the error says so, the new one. A checkpoint that cannot be written afterwards is a warning.
     pub fn compact(&self) -> Result<CompactReport> {
         if self.is_read_only() {
             return Err(Error::new(ErrorKind::ReadOnly, "compact: the repository is open read-only"));
@@ -69,29 +73,42 @@ impl Repository {
         let _one = inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         inner.committer.source().memory().check_second_graph()?;
         let mut report = CompactReport { bytes_before: inner.log_bytes(), ..CompactReport::default() };
-        self.take_out(rewrite, &mut report)?;
-        if inner.checkpoints.is_some() {
-            inner.checkpoint_held()?;
-        }
-        if let Some(contents) = &inner.committer.contents {
-            // Order: after the new log is in force, because until then its predecessor names them.
-            let removed = collect(contents, &**log, &|| log.tail())?;
-            (report.contents_count, report.contents_bytes) = removed;
-        }
+        let stop = Stop(&inner.is_stopping);
+        let is_replaced = self.take_out(rewrite, &mut report)?;
+        self.clear_away(stop, &mut report).map_err(|error| match is_replaced {
+            true => {
+                let text =
+                    format!("compact: the log is compacted, but then: {}; compact again", error.text());
+                Error::new(error.kind(), text).caused_by(error)
+            }
+            false => error,
+        })?;
         report.bytes_after = inner.log_bytes();
         Ok(report)
     }
 
-    fn take_out(&self, rewrite: &dyn Rewrite, report: &mut CompactReport) -> Result<()> {
+    /// Puts the compacted log in force. False if there was nothing to remove.
+    ///
+    /// Errors: after all of them the log is as before.
+    fn take_out(&self, rewrite: &dyn Rewrite, report: &mut CompactReport) -> Result<bool> {
+        let stop = Stop(&self.inner().is_stopping);
+        stop.check()?;
+        // Order: before the last position is known.
+        forget_purged_edits(&self.inner().committer)?;
         // The next compaction handles a purge after this position.
         let last = rewrite.seal()?;
-        let purged = Purged::collect(rewrite, last, self.snapshot().graph())?;
+        let purged =
+            Purged::collect(&StoppableLog { log: rewrite, stop }, last, self.snapshot().graph(), stop)?;
         if purged.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        let rewritten = rewrite.rewrite(last, &mut |position, record| purged.take_out(position, record))?;
+        let rewritten = rewrite.rewrite(last, &mut |position, record| {
+            stop.check()?;
+            purged.take_out(position, record)
+        })?;
         // The last record may be durable but not published yet.
         if !self.wait_for(last, PUBLISHED_WAIT) {
+            stop.check()?;
             let text = format!(
                 "compact: expected to know the records up to {last}, found them only up to {}: another writer appended \
                  them; commit something, then try again",
@@ -99,37 +116,78 @@ impl Repository {
             );
             return Err(Error::new(ErrorKind::Busy, text));
         }
-        let rebuilt = self.prove(&*rewritten)?;
+        let rebuilt = self.prove(&*rewritten, stop)?;
         report.records_count = rewritten.report().records_count;
         report.segments_count = rewritten.report().segments_count;
         report.changes_count = purged.changes_count();
+        // Order: the last question. From here on the compaction is done to its end.
+        stop.check()?;
         rewritten.put_in_place()?;
-        // Replaying the changed log gives other slots and names, so the repository continues with the rebuilt graph.
+        self.go_on_from(rebuilt, stop)?;
+        Ok(true)
+    }
+
+    /// Goes on from the graph of a compacted log: its slots and names are others. Nothing of the old log is left then.
+    fn go_on_from(&self, rebuilt: Indexed, stop: Stop<'_>) -> Result<()> {
         let committer = &self.inner().committer;
         let replaced = committer.replace_graph(rebuilt);
-        // Order: last, because readers of the old graph may have cached records until now.
+        // Order: after that, because readers of the old graph may have cached records until now.
         committer.source().clear();
-        replaced?;
         let checkpoints = self.inner().checkpoints.as_ref();
-        checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()))
+        let removed =
+            checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()));
+        // A repository that is being closed needs no other graph.
+        removed.and(replaced.or_else(|error| if stop.is_set() { Ok(()) } else { Err(error) })).map_err(|error| {
+            let text = format!(
+                "compact: the log is compacted, but then: {}; open the repository again, which removes what is left of \
+                 the old one",
+                error.text()
+            );
+            Error::new(error.kind(), text).caused_by(error)
+        })
+    }
+
+    /// Writes a checkpoint, and removes the contents that no version names.
+    fn clear_away(&self, stop: Stop<'_>, report: &mut CompactReport) -> Result<()> {
+        let inner = self.inner();
+        if inner.checkpoints.is_some()
+            && let Err(error) = inner.checkpoint_held()
+            && !stop.is_set()
+        {
+            // Without one, opening takes longer.
+            inner.warn(format!("the checkpoint after a compaction failed: {error}"));
+        }
+        let Some(contents) = &inner.committer.contents else { return Ok(()) };
+        let log = inner.committer.source().log();
+        // Order: after the new log is in force, because until then its predecessor names them.
+        let removed = collect(contents, &StoppableLog { log: &**log, stop }, &|| log.tail())?;
+        (report.contents_count, report.contents_bytes) = removed;
+        Ok(())
     }
 
     /// Replays `rewritten` into an empty graph and compares that with the graph in force.
     ///
-    /// Errors: `Corrupted` if they differ.
-    fn prove(&self, rewritten: &dyn Rewritten) -> Result<Indexed> {
+    /// Errors: `Corrupted` if they differ; `Closed` if the repository is being closed.
+    fn prove(&self, rewritten: &dyn Rewritten, stop: Stop<'_>) -> Result<Indexed> {
         let snapshot = self.snapshot();
         let mut rebuilt = Indexed::new(snapshot.graph().rebuilt_from_nothing(), Arc::default());
         rebuilt.graph.generation = rewritten.generation();
         let unbounded = Memory::new(None);
-        let mut differences =
-            match recover::replay_to(rewritten, &mut rebuilt, snapshot.position(), &unbounded, |_| {}) {
-                Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt.graph),
-                Err(error) => vec![error.to_string()],
-            };
+        let mut differences = match recover::replay_to(
+            &StoppableLog { log: rewritten, stop },
+            &mut rebuilt,
+            snapshot.position(),
+            &unbounded,
+            |_| {},
+        ) {
+            Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt.graph, &|| stop.is_set()),
+            Err(error) => vec![error.to_string()],
+        };
         if differences.is_empty() {
-            differences = compare::inconsistencies(&rebuilt);
+            differences = compare::inconsistencies(&rebuilt, &|| stop.is_set());
         }
+        // Order: before the differences, which are those of a comparison that has ended early.
+        stop.check()?;
         let Some(first) = differences.first() else { return Ok(rebuilt) };
         let text = format!(
             "compact: expected the rewritten log to give the graph in force, found {} differences, the first: {first}; \

@@ -25,6 +25,9 @@ static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 /// Units: bytes of a received content that are read together.
 const PIECE_BYTES: usize = 256 * 1024;
 
+/// Most contents with other bytes than those of their names: a receiver keeps their names until the report names them.
+const DAMAGED_MAX: usize = 10_000;
+
 /// A part of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupPart<'p> {
@@ -190,7 +193,8 @@ impl ReceivedBackup {
 
     /// Writes a file, durably.
     ///
-    /// Errors: `InvalidArgument` for a name that no file of a backup has; `NoRoom`; `Io`, also of reading.
+    /// Errors: `InvalidArgument` for a name that no file of a backup has, and for a content that came before; `Corrupted` for an
+    /// empty file of a log; `TooLarge` if too many contents are damaged; `NoRoom`; `Io`, also of reading.
     pub fn file(&mut self, name: &str, bytes: &mut dyn Read) -> Result<()> {
         let (folder, in_folder) = name.split_once('/').unwrap_or_default();
         match (folder, Sha256::parse(in_folder)) {
@@ -205,6 +209,22 @@ impl ReceivedBackup {
 
     fn content(&mut self, sha256: Sha256, bytes: &mut dyn Read) -> Result<()> {
         let name = sha256.to_string();
+        let is_there = match self.contents.store().length(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            known => {
+                known.map(|_| true).map_err(|error| self.contents.failed("open a content", &name, error))?
+            }
+        };
+        if is_there || self.damaged.contains(&sha256) {
+            let text = format!("backup: expected each content once, found {name} again");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        if self.damaged.len() >= DAMAGED_MAX {
+            let text = format!(
+                "backup: expected at most {DAMAGED_MAX} contents with other bytes than those of their names, found more"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
         let (mut failure, mut size) = (None, 0);
         let outcome = self.contents.store().put_named(&mut |out| {
             let (mut piece, mut hashing) = (vec![0; PIECE_BYTES], Hashing::of(&[]));
@@ -399,6 +419,28 @@ mod tests {
             assert_eq!(received(&target, &files).finish(&report).unwrap(), report);
             assert_eq!(std::fs::read_dir(target.join(CONTENT)).unwrap().count(), 1);
         }
+    }
+
+    /// A server sent files without end that cost it nothing.
+    #[test]
+    fn empty_files_repeated_contents_and_too_many_damaged_ones_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut backup = ReceivedBackup::begin(folder.path().join("b")).unwrap();
+        let name = |bytes: &[u8]| {
+            let mut hashing = Hashing::of(&[]);
+            hashing.update(bytes);
+            format!("content/{}", hashing.finish_apart().0)
+        };
+        backup.file(&name(b""), &mut io::empty()).unwrap();
+        let mut file =
+            |name: &str, mut bytes: &[u8]| backup.file(name, &mut bytes).map_err(|error| error.kind());
+        assert_eq!(file(&name(b""), b""), Err(ErrorKind::InvalidArgument), "again");
+        assert_eq!(file("log/00000000000000000001.seg", b""), Err(ErrorKind::Corrupted));
+        for number in 0..DAMAGED_MAX {
+            assert_eq!(file(&name(&number.to_le_bytes()), b"other"), Ok(()), "the report may name it");
+        }
+        assert_eq!(file(&name(&0usize.to_le_bytes()), b"other"), Err(ErrorKind::InvalidArgument), "again");
+        assert_eq!(file(&name(&[2]), b"other"), Err(ErrorKind::TooLarge));
     }
 
     #[test]

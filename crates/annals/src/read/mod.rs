@@ -35,7 +35,9 @@ pub use logged::{LogPage, LoggedChange, LoggedInstance, LoggedRecord};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use operators::page::Page;
 pub use past::compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
+pub(crate) use past::earlier_edits::without_earlier_edits;
 pub use past::versions::{History, VersionInfo};
+pub(crate) use past::without_purged::WithoutPurged;
 pub use relationships::RelationshipsOf;
 pub(crate) use sight::hidden;
 pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
@@ -47,4 +49,5 @@ pub use tree::{
 };
 pub use types::{TypeDifference, TypeMatch};
 pub use walk::*;
+pub(crate) use watch::WatchedChanges;
 pub use watch::{Watch, WatchedChange};

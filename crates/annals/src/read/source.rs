@@ -52,6 +52,11 @@ impl Source {
         self.walks.clear();
     }
 
+    /// Drops kept walks whose time is over: their graphs hold what was removed since.
+    pub(crate) fn let_go_of_walks(&self) {
+        self.walks.let_go();
+    }
+
     fn record(&self, position: u64) -> Result<Arc<IndexedRecord>> {
         if let Some(record) = self.records.get(position) {
             return Ok(record);

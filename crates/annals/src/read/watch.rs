@@ -1,6 +1,8 @@
 //! The changes of a watched part of the graph by records.
 
-use std::collections::BTreeSet;
+mod incomparable;
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::operators::filter::condition::Filter;
@@ -45,6 +47,14 @@ pub enum WatchedChange {
     Tree(TreeChange),
     /// Of an instance: it became a result of the search, is no longer one, or changed as one.
     Instance(InstanceChange),
+}
+
+/// The changes of a watched part.
+#[derive(Default)]
+pub(crate) struct WatchedChanges {
+    pub(crate) changes: Vec<WatchedChange>,
+    /// True if there may be others, which no state shows any more.
+    pub(crate) read_again: bool,
 }
 
 impl Watch {
@@ -96,26 +106,53 @@ impl Snapshot {
     /// The changes of the watched part by the records after `from`, up to `to`.
     ///
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
-    pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
-        let Some(touched) = self.touched(from, to, WATCHED_MAX)? else {
+    pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<WatchedChanges> {
+        let Some(mut touched) = self.touched(from, to, WATCHED_MAX)? else {
             let text = format!(
                 "watch: expected at most {WATCHED_MAX} changed instances; read the state and watch from there"
             );
             return Err(Error::new(ErrorKind::TooLarge, text));
         };
-        let has_sight = self.sight_number().is_some();
-        let is_tree = matches!(watch, Watch::Tree { .. });
-        // Trees lead to other instances, of which a sight asks each.
-        if has_sight && is_tree && !touched.iter().any(|&(kind, slot)| self.in_sight(kind, slot)) {
-            return Ok(Vec::new());
+        let gone = self.gone(from, to)?;
+        match watch {
+            Watch::Tree { .. } => {
+                let has_sight = self.sight_number().is_some();
+                let at = |position| match position {
+                    position if has_sight && position == self.position() => Ok(self.clone()),
+                    position => self.as_of(AsOf { position: Some(position), ..AsOf::default() }),
+                };
+                // Trees lead to other instances, of which a sight asks each.
+                let in_sight = |(kind, slot): &Slot| self.in_sight(*kind, *slot);
+                if has_sight && gone.is_empty() && !touched.iter().any(in_sight) {
+                    return Ok(WatchedChanges::default());
+                }
+                let (before, after) = (at(from)?, at(to)?);
+                let read_again = gone.is_in_tree(watch, [&before, &after])?;
+                let changes = self.watched_between(watch, &before, &after, touched)?;
+                Ok(WatchedChanges { changes, read_again })
+            }
+            Watch::Search { kind, find } => {
+                let retyped = self.retyped_by_declarations(*kind, from, to)?;
+                let mut read_again = retyped.is_none();
+                if let Some(retyped) = retyped.filter(|retyped| !retyped.is_empty()) {
+                    touched.extend(retyped);
+                    let mut met = HashSet::new();
+                    touched.retain(|slot| met.insert(*slot));
+                }
+                let before = self.touched_then(from, &touched)?;
+                let after = self.touched_then(to, &touched)?;
+                let sides = match gone.is_empty() {
+                    true => Vec::new(),
+                    false => vec![Found::new(&before, *kind, find)?, Found::new(&after, *kind, find)?],
+                };
+                let is_of_type = |name| sides.iter().any(|side| side.is_of_type(name));
+                let (mut changes, has_others) =
+                    gone.of_search(*kind, is_of_type, self.sight_number().is_some());
+                read_again |= has_others;
+                changes.extend(self.watched_between(watch, &before, &after, touched)?);
+                Ok(WatchedChanges { changes, read_again })
+            }
         }
-        let at = |position| match watch {
-            Watch::Tree { .. } if has_sight && position == self.position() => Ok(self.clone()),
-            Watch::Tree { .. } => self.as_of(AsOf { position: Some(position), ..AsOf::default() }),
-            Watch::Search { .. } => self.touched_then(position, &touched),
-        };
-        let (before, after) = (at(from)?, at(to)?);
-        self.watched_between(watch, &before, &after, touched)
     }
 
     /// The differences of the watched part between two snapshots, in which only touched instances may differ.
@@ -262,9 +299,17 @@ impl<'s> Found<'s> {
 
     fn holds(&self, slot: u32) -> Result<bool> {
         let Some(filter) = &self.filter else { return Ok(false) };
-        let Some(held) = self.snapshot.seen(self.kind, slot, false)? else { return Ok(false) };
-        let type_name = self.snapshot.type_seen(self.kind, slot);
-        let is_of_type = self.types.as_ref().is_none_or(|types| types.contains(&type_name));
-        Ok(is_of_type && filter.holds(self.snapshot, slot, &held)?)
+        // Searches leave proxies out.
+        let Some(held) =
+            self.snapshot.seen(self.kind, slot, false)?.filter(|_| !self.snapshot.is_proxy(self.kind, slot))
+        else {
+            return Ok(false);
+        };
+        Ok(self.is_of_type(self.snapshot.type_seen(self.kind, slot))
+            && filter.holds(self.snapshot, slot, &held)?)
+    }
+
+    fn is_of_type(&self, type_name: Symbol) -> bool {
+        self.types.as_ref().is_none_or(|types| types.contains(&type_name))
     }
 }

@@ -147,12 +147,21 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The bytes of a change that needs no names.
-pub(super) fn encode_nameless(change: &Change) -> Vec<u8> {
+/// The bytes of a change of a record with these names; `None` if it needs others.
+pub(super) fn encode_with_names(change: &Change, names: &[Arc<str>]) -> Option<Vec<u8>> {
+    let order: SmallVec<[&str; Names::LINEAR_MAX]> = names.iter().map(|name| &**name).collect();
+    let is_long = order.len() > Names::LINEAR_MAX;
+    let numbers = is_long.then(|| order.iter().copied().zip(0..).collect());
+    let (mut bytes, mut known) = (Vec::new(), Names { order, numbers });
+    encode_change(&mut Sink::new(&mut bytes), &mut known, change);
+    (known.order.len() == names.len()).then_some(bytes)
+}
+
+/// The names that a change needs.
+pub(super) fn names_of(change: &Change) -> Vec<&str> {
     let (mut bytes, mut names) = (Vec::new(), Names::default());
     encode_change(&mut Sink::new(&mut bytes), &mut names, change);
-    assert!(names.order.is_empty(), "the change needs no names");
-    bytes
+    names.order.into_vec()
 }
 
 fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) {

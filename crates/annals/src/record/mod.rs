@@ -15,7 +15,7 @@ mod replace;
 
 pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
-pub(crate) use named_contents::{RECORDS_PROPERTY, each_content_in, each_named_content};
+pub(crate) use named_contents::{CANDIDATE, RECORDS_PROPERTY, each_content_in, each_named_content};
 pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
 pub(crate) use replace::replace_changes;
 pub(crate) use value::{decode_value_from, encode_value_into};

@@ -4,6 +4,8 @@ use super::decode::decode_record;
 use crate::model::{Change, Content, PatchStep, TypeDefinition, Value};
 use crate::{Position, Result};
 
+/// Type of the entities that hold candidates.
+pub(crate) const CANDIDATE: &str = "annals-candidate";
 /// The beginning of the names of properties that hold records as bytes: edits of candidates.
 pub(crate) const RECORDS_PROPERTY: &str = "edits-";
 

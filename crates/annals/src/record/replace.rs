@@ -1,13 +1,14 @@
 //! Replaces changes in the bytes of a record and keeps all other bytes, including those of keys that this version does
 //! not know.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use minicbor::Decoder;
 
 use super::decode::{IndexedRecord, decode_record};
-use super::encode::encode_nameless;
+use super::encode::{encode_with_names, names_of};
 use super::record_key;
 use super::value::{Read, array, map};
 use crate::model::Change;
@@ -16,7 +17,7 @@ use crate::{Error, ErrorKind, Position, Result};
 /// An empty text, which replaces a name that no change needs any more.
 const NO_NAME: &[u8] = &[0x60];
 
-/// The record with new changes, which need no names, instead of those with the numbers in `taken`, which ascend. Names
+/// The record with new changes, which need no other names, instead of those with the numbers in `taken`, which ascend. Names
 /// that only the replaced changes needed are removed.
 ///
 /// Errors: `Corrupted` if the bytes are not a record; `NewerFormat`.
@@ -33,7 +34,9 @@ pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, C
     }
     // The changes that use a name hold the same `Arc`. A name that no known change uses stays: data that this version
     // does not know may need it.
-    let is_held: Vec<bool> = record.names().iter().map(|name| Arc::strong_count(name) > 1).collect();
+    let needed: HashSet<&str> = taken.iter().flat_map(|(_, change)| names_of(change)).collect();
+    let is_held = |name: &Arc<str>| Arc::strong_count(name) > 1 || needed.contains(&**name);
+    let is_held: Vec<bool> = record.names().iter().map(is_held).collect();
     let gone: Vec<Change> = taken.iter().map(|(number, _)| record.change(*number)).collect::<Result<_>>()?;
     let mut pieces: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
     // Order: names come before changes, so the pieces ascend.
@@ -44,8 +47,11 @@ pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, C
             .map(|(_, span)| (span, NO_NAME.to_vec())),
     );
     drop(gone);
-    let changes = (0..).zip(spans.changes).filter_map(|(number, span)| Some((span, instead(number)?)));
-    pieces.extend(changes.map(|(span, change)| (span, encode_nameless(change))));
+    for (number, span) in (0..).zip(spans.changes) {
+        let Some(change) = instead(number) else { continue };
+        let bytes = encode_with_names(change, record.names());
+        pieces.push((span, bytes.ok_or_else(|| wrong(position, "a new change that needs other names"))?));
+    }
     let mut out = Vec::with_capacity(bytes.len());
     let mut copied = 0;
     for (span, replacement) in pieces {

@@ -9,6 +9,7 @@
 
 mod disk;
 mod memory_store;
+pub mod private_files;
 mod real_disk;
 #[doc(hidden)]
 #[allow(

@@ -1,6 +1,6 @@
 //! The disk of the operating system.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::{Access, Disk, DiskFile, DiskLock, widen};
+use super::private_files::{self, close_to_others, create_one_folder, open_lock};
 
 /// The suffix of the names that unnamed files have for a moment.
 pub(crate) const UNNAMED_SUFFIX: &str = ".spill";
@@ -21,11 +22,11 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+        Ok(Arc::new(private_files::create(path)?))
     }
 
     fn create_unnamed(&self, folder: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        std::fs::create_dir_all(folder)?;
+        private_files::create_folder(folder)?;
         let number = UNNAMED_COUNT.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!("{}-{number}{UNNAMED_SUFFIX}", std::process::id()));
         let file = self.create(&path)?;
@@ -35,14 +36,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>> {
-        // Order: check the kind before opening. Opening a pipe waits until its other end is opened.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "expected a regular file, found something else under its name",
-            ));
-        }
-        Ok(Arc::new(OpenOptions::new().read(true).write(access == Access::Write).open(path)?))
+        Ok(Arc::new(private_files::open(path, access)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
@@ -68,7 +62,7 @@ impl Disk for RealDisk {
         }
         let parent = parent_of(folder);
         self.create_folder(&parent)?;
-        match std::fs::create_dir(folder) {
+        match create_one_folder(folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             other => other?,
         }
@@ -80,7 +74,7 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let file = open_lock(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -89,6 +83,7 @@ impl Disk for RealDisk {
         // Lock the folder, too: its lock holds even if another program removes the lock file. Network file systems may
         // not lock folders; then the writer checks the name of the lock file before each append.
         let folder = File::open(parent_of(path))?;
+        close_to_others(&folder);
         let folder = match folder.try_lock() {
             Ok(()) => Some(folder),
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -105,10 +100,13 @@ impl Disk for RealDisk {
                 Err(TryLockError::Error(error)) => Err(error),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            // Another user may not ask. Readers then show what is durable, as beside a writer.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(true),
             Err(error) => Err(error),
         };
         // A folder that cannot be locked proves nothing.
-        Ok(is_locked(File::open(path))? || is_locked(File::open(parent_of(path))).unwrap_or(false))
+        Ok(is_locked(private_files::open(path, Access::Read))?
+            || is_locked(File::open(parent_of(path))).unwrap_or(false))
     }
 }
 

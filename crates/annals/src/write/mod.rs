@@ -8,6 +8,7 @@ mod tree;
 mod undo;
 mod candidate;
 
+pub(crate) use build::purged_edits::forget as forget_purged_edits;
 pub(crate) use build::retry::transact;
 pub use build::transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub(crate) use candidate::start as start_confirming;
@@ -22,5 +23,5 @@ pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
-pub use undo::mark::takes_back;
 pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};
+pub use undo::taken_back_mark::takes_back;

@@ -18,7 +18,7 @@ const CALLS: [&str; 9] = [
 ];
 
 /// Each call of the server, and who asks there.
-const KNOWN: [(&str, &str); 7] = [
+const KNOWN: [(&str, &str); 8] = [
     // `commit`, whose `checked` asks `may_commit`.
     ("crates/annals-server/src/request/commit.rs", ".transaction()"),
     ("crates/annals-server/src/request/commit.rs", ".try_submit()"),
@@ -27,6 +27,8 @@ const KNOWN: [(&str, &str); 7] = [
     // `dry_run` asks `may_commit`.
     ("crates/annals-server/src/endpoints/transactions.rs", ".transaction()"),
     ("crates/annals-server/src/endpoints/transactions.rs", ".dry_run()"),
+    // Only looks; each step goes through `commit`.
+    ("crates/annals-server/src/endpoints/delete_in_steps.rs", ".transaction()"),
     // Each batch asks `may_commit` by the check of `LoadOptions`.
     ("crates/annals-server/src/endpoints/import.rs", "load_jsonl("),
     ("crates/annals-server/src/endpoints/import.rs", "missing.delete("),

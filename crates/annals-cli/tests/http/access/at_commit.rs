@@ -1,4 +1,5 @@
-//! What a client may do is asked when its change takes effect, not only when the request or the edit was made.
+//! The server asks whether a client may make a change when the change takes effect, not only when the request or the edit
+//! was made.
 
 use serde_json::{Value as Json, json};
 

@@ -231,3 +231,35 @@ fn http2_is_held_to_the_same_names_and_origins() {
         ]
     );
 }
+
+/// A picture in a page of any origin began a check, or a backup, which hold up compactions.
+#[test]
+fn a_page_of_another_origin_begins_no_long_work() {
+    let (_folder, server) = server(&["--cors-origin", "http://known.example"]);
+    let ask = |method: &str, path: &str, headers: &[(&str, &str)]| {
+        let answer =
+            server.request(method, path, headers, (method == "POST").then_some(r#"{"operations": []}"#));
+        let is_refused = answer.status == 403;
+        assert!(!is_refused || method == "HEAD" || answer.problem() == "cross-origin", "{answer:?}");
+        is_refused
+    };
+    let own = format!("http://{}", server.address);
+    for (method, path) in [("GET", "/v1/check"), ("GET", "/v1/backup"), ("POST", "/v1/transactions")] {
+        for site in ["cross-site", "same-site"] {
+            assert!(ask(method, path, &[("sec-fetch-site", site)]), "{method} {path} {site}");
+        }
+        assert!(ask(method, path, &[("origin", "http://evil.example")]), "{method} {path}");
+        assert!(ask(method, path, &[("origin", "null")]), "{method} {path}");
+        for own in [
+            &[][..],
+            &[("sec-fetch-site", "none")],
+            &[("sec-fetch-site", "same-origin")],
+            &[("origin", &own)],
+        ] {
+            assert!(!ask(method, path, own), "{method} {path} {own:?}");
+        }
+        let known = [("origin", "http://known.example"), ("sec-fetch-site", "cross-site")];
+        assert!(!ask(method, path, &known), "{method} {path}");
+    }
+    assert!(!ask("GET", "/v1/entities", &[("sec-fetch-site", "cross-site")]), "other reads are CORS's");
+}

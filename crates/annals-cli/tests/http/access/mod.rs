@@ -1,6 +1,7 @@
 //! Access: which clients come, and what they may do.
 
 pub mod tokens;
+mod standing;
 mod authors;
 mod at_commit;
 mod roles;

@@ -267,6 +267,29 @@ fn secrets_are_in_no_log_no_error_no_metric_and_no_process_list() {
             &format!("{:?}", guarded.server.request("GET", "/v1/log", &[("authorization", &basic)], None));
         told += &format!("{:?}", guarded.server.request("GET", "/v1/log", &[("authorization", token)], None));
     }
+    // Clients put it in the wrong place.
+    let encoded: String = ada.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    for wrong in [ada.as_str(), &ada.replace('_', "%5F"), &encoded] {
+        for path in [
+            format!("/v1/entities?token={wrong}"),
+            format!("/v1/entities?{wrong}=1&limit={wrong}"),
+            format!("/v1/entities/{wrong}"),
+            format!("/v1/types/entity/{wrong}"),
+            format!("/{wrong}"),
+            format!("/ldp/{wrong}"),
+        ] {
+            told += &format!("{:?}", guarded.ask(&ada, "GET", &path, None));
+            told += &format!("{:?}", guarded.server.get(&path));
+        }
+        for header in ["annals-author", "annals-wait-position", "x-request-id", "last-event-id", "host"] {
+            let headers = [(header, wrong)];
+            told += &format!("{:?}", guarded.ask_with(&ada, "GET", "/v1/feed?limit=0", &headers, None));
+            told +=
+                &format!("{:?}", guarded.ask_with(&ada, "POST", "/v1/entities", &headers, Some(&json!({}))));
+        }
+        let author = json!({ "author": wrong, "operations": [] });
+        told += &format!("{:?}", guarded.ask(&ada, "POST", "/v1/transactions", Some(&author)));
+    }
     std::fs::write(guarded.file(), format!("{ada}\n")).unwrap();
     guarded.reload();
     told +=
@@ -279,6 +302,11 @@ fn secrets_are_in_no_log_no_error_no_metric_and_no_process_list() {
     }
     told += &guarded.log();
     assert!(told.contains("annals_ready") && told.contains("failed login"), "{}", guarded.log());
+    assert!(
+        told.contains("annals_***") && !told.to_lowercase().contains(&encoded[encoded.len() - 30..]),
+        "{}",
+        guarded.log()
+    );
     assert!(!told.contains(secret), "{}", &told[told.find(secret).unwrap_or_default().saturating_sub(200)..]);
 }
 

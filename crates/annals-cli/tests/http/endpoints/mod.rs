@@ -9,4 +9,5 @@ mod candidates;
 mod operational;
 mod large_containers;
 mod log;
+mod purges;
 pub mod importing;

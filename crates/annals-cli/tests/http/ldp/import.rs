@@ -354,6 +354,32 @@ fn a_source_that_drips_is_given_up() {
     }
 }
 
+/// A document without end took a gigabyte.
+#[test]
+fn a_document_without_end_is_left_out() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/turtle\r\nconnection: close\r\n\r\n";
+    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let source = format!("http://{}/rest", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                let mut text = HEAD.to_owned();
+                while stream.write_all(text.as_bytes()).is_ok() {
+                    text = "<a:s> <a:p> <a:o> .\n".repeat(1_000);
+                }
+            });
+        }
+    });
+    let to = Door::open();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+    command.args(["import", "ldp", &source, &to.root, "--author", "mover", "--document-max", "1000000"]);
+    let done = command.output().unwrap();
+    let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(!done.status.success(), "{text}");
+    assert!(text.contains("expected at most 1000000 bytes") && text.contains("--document-max"), "{text}");
+}
+
 #[test]
 fn a_source_cannot_control_the_terminal() {
     let source = dripping_server(

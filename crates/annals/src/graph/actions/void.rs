@@ -3,8 +3,8 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field};
 use super::context::Context;
-use crate::Result;
 use crate::graph::Graph;
+use crate::{Position, Result};
 
 /// Does nothing: replaces a change of a purged instance in a compacted log.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,8 @@ impl Act for Void {
         Some(Void)
     }
 
-    fn apply(&self, _: &mut Graph, _: Context) -> Result<()> {
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        graph.purges.forget(Position(context.place.position));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ mod by_kind;
 pub(crate) mod checks;
 pub(crate) mod constraints;
 pub(crate) mod definitions;
-mod internal;
+mod internal_types;
 pub(crate) mod types;
 pub(crate) mod status;
 pub(crate) mod values;

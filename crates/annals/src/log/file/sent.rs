@@ -174,6 +174,10 @@ pub(crate) fn receive_log_file(
         file.write_at(read, written).map_err(|error| io_error(&path, "write", error))?;
         written += widen(count);
     }
+    if written == 0 {
+        let text = format!("backup: expected the bytes of a file of a log, found none in {name:?}");
+        return Err(Error::new(ErrorKind::Corrupted, text));
+    }
     file.sync_all().map_err(|error| io_error(&path, "sync", error))
 }
 

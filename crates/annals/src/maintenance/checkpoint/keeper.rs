@@ -57,6 +57,9 @@ pub(crate) trait Checkpointed: Send + Sync + 'static {
     /// How much the log must have grown before a checkpoint is due. Units: bytes.
     fn grown_bytes_min(&self) -> u64;
 
+    /// Frees what readers have not used for some time.
+    fn free_unused(&self);
+
     /// Writes a checkpoint of the present graph.
     fn write_checkpoint(&self) -> Result<Position>;
 
@@ -84,6 +87,7 @@ fn keep(repository: &Weak<impl Checkpointed>, covered: u64, is_stopping: &Atomic
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
         let Some(repository) = repository.upgrade() else { return };
+        repository.free_unused();
         let start = Clock::now();
         let is_due = schedule.is_due(start, repository.log_bytes(), repository.grown_bytes_min());
         if !is_due || is_stopping.load(Ordering::SeqCst) {

@@ -15,6 +15,7 @@ use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::{self, Headers};
 use crate::graph::instance::row_check::Ends;
 use crate::graph::integrity::types::Types;
+use crate::graph::purges::Purges;
 use crate::graph::structures::adjacency::Adjacency;
 use crate::graph::structures::link::{Bounds, Link};
 use crate::graph::structures::links::Links;
@@ -335,6 +336,7 @@ impl Parts {
             past_links: self.keys.take(PAST_LINKS_SET),
             // A checkpoint does not hold it, and this is the latest that it can be.
             purged_relationship_at: position,
+            purges: Purges::unknown_until(position),
             collection: self.collection,
             headers: common.headers,
             names: common.names,

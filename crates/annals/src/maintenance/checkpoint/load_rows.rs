@@ -215,7 +215,7 @@ mod tests {
             for value_bytes_min in [1, 50, 5_000] {
                 let found = load(&bytes[..], bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
                 assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
-                assert_eq!(crate::graph::compare::inconsistencies(&found), Vec::<String>::new());
+                assert_eq!(crate::graph::compare::inconsistencies(&found, &|| false), Vec::<String>::new());
             }
         }
         Ok(())

@@ -68,6 +68,10 @@ impl Checkpointed for Inner {
         self.options.checkpoint_log_bytes
     }
 
+    fn free_unused(&self) {
+        self.committer.source().let_go_of_walks();
+    }
+
     fn write_checkpoint(&self) -> Result<Position> {
         self.checkpoint()
     }

@@ -6,9 +6,11 @@
 
 use std::collections::HashMap;
 
+use super::stop::Stop;
 use crate::Result;
 use crate::graph::actions as action;
 use crate::graph::instance::past::ChangePlace;
+use crate::graph::report::UNASKED;
 use crate::graph::{Graph, instance_id};
 use crate::model::{Action, Change, InstanceId, TypeKind};
 
@@ -22,7 +24,11 @@ pub(super) struct Outlived(HashMap<ChangePlace, Action>);
 
 impl Outlived {
     /// The versions that remain of the changes in `taking`. `graph` is the one after the last record.
-    pub(super) fn collect(graph: &Graph, taking: HashMap<ChangePlace, Action>) -> Result<Outlived> {
+    pub(super) fn collect(
+        graph: &Graph,
+        taking: HashMap<ChangePlace, Action>,
+        stop: Stop<'_>,
+    ) -> Result<Outlived> {
         let mut lists: HashMap<ChangePlace, [Vec<InstanceId>; 2]> = HashMap::new();
         if taking.is_empty() {
             return Ok(Outlived::default());
@@ -30,6 +36,9 @@ impl Outlived {
         for (at, kind) in [TypeKind::Entity, TypeKind::Relationship].into_iter().enumerate() {
             let table = graph.table(kind);
             for slot in 0..u32::try_from(table.slots_count()).unwrap_or(u32::MAX) {
+                if slot.is_multiple_of(UNASKED) {
+                    stop.check()?;
+                }
                 let Some(instance) = table.get(slot)? else { continue };
                 for version in instance.all_versions() {
                     if taking.contains_key(&version.place) {

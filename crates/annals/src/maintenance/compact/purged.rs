@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::outlived::Outlived;
+use super::stop::Stop;
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::ChangePlace;
 use crate::graph::{Graph, PurgedVersion};
@@ -15,6 +16,7 @@ use crate::maintenance::records::for_each_record;
 use crate::maintenance::recover;
 use crate::memory::Memory;
 use crate::model::{Action, Change, InstanceId, Record};
+use crate::read::without_earlier_edits;
 use crate::record::{decode_record, replace_changes};
 use crate::{Position, Result};
 
@@ -26,6 +28,8 @@ pub(crate) struct Purged {
     changes: BTreeMap<ChangePlace, Written>,
     /// The replacements of changes that also wrote versions of existing instances.
     outlived: Outlived,
+    /// The changes that only lose edits that their candidates have no more, without these edits.
+    emptied: BTreeMap<ChangePlace, Change>,
     changes_count: u64,
 }
 
@@ -40,10 +44,13 @@ impl Purged {
     /// The instances that purges in the records up to `last` removed. The replaying graph puts long values where `like`
     /// does.
     ///
-    /// Errors: those of the log; `Corrupted` if a record does not fit those before it.
-    pub(crate) fn collect(log: &dyn Log, last: Position, like: &Graph) -> Result<Purged> {
+    /// Errors: those of the log; `Corrupted` if a record does not fit those before it; `Closed`.
+    pub(super) fn collect(log: &dyn Log, last: Position, like: &Graph, stop: Stop<'_>) -> Result<Purged> {
         let mut purged = Purged::default();
         for_each_record(log, Position(1), last, |position, record| {
+            for (place, change) in numbered(position, &record) {
+                purged.emptied.extend(without_earlier_edits(like, change)?.map(|emptied| (place, emptied)));
+            }
             let purges = numbered(position, &record).filter(|(_, change)| is_purge(&change.action));
             purged.changes.extend(purges.map(|(place, _)| (place, Written::Purge)));
             Ok(())
@@ -74,12 +81,12 @@ impl Purged {
             Ok(())
         })?;
         purged.changes_count = count;
-        purged.outlived = Outlived::collect(&indexed.graph, taking)?;
+        purged.outlived = Outlived::collect(&indexed.graph, taking, stop)?;
         Ok(purged)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.changes_count == 0
+        self.changes_count == 0 && self.emptied.is_empty()
     }
 
     /// How many changes are removed.
@@ -120,13 +127,19 @@ impl Purged {
     /// instances, so that the other changes keep their numbers. `None` if the record has no such change.
     pub(crate) fn take_out(&self, position: Position, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
         let first = |position: u64| ChangePlace { position, change: 0 };
-        if self.changes.range(first(position.0)..first(position.0 + 1)).next().is_none() {
+        let places = first(position.0)..first(position.0 + 1);
+        let (mut changes, mut emptied) = (self.changes.range(places.clone()), self.emptied.range(places));
+        if changes.next().is_none() && emptied.next().is_none() {
             return Ok(None);
         }
         let record = decode_record(position, bytes)?;
-        let instead =
-            |(place, change): (ChangePlace, &Change)| (place.change, self.outlived.instead(place, change));
-        let taken: Vec<(u32, Change)> = self.taken(position, &record).map(instead).collect();
+        let instead = |(place, change): (ChangePlace, &Change)| {
+            if self.is_taken(place, &change.action) {
+                return Some((place.change, self.outlived.instead(place, change)));
+            }
+            self.emptied.get(&place).map(|emptied| (place.change, emptied.clone()))
+        };
+        let taken: Vec<(u32, Change)> = numbered(position, &record).filter_map(instead).collect();
         if taken.is_empty() {
             return Ok(None);
         }

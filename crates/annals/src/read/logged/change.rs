@@ -5,10 +5,12 @@ use std::sync::Arc;
 use crate::graph::instance::headers::Shape;
 use crate::graph::instance::past::{ChangePlace, PastVersion};
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
+use crate::graph::instance_id;
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, Status, TypeDefinition, TypeKind};
+use crate::read::past::without_purged::WrittenVersion;
 use crate::read::sight::snapshot_sight::VersionsInSight;
+use crate::read::taken_along::Slot;
 use crate::read::{AsOf, Difference, Snapshot};
 use crate::tree::TreePath;
 use crate::{Position, Result};
@@ -96,9 +98,9 @@ impl<'s> Written<'s> {
         id: &InstanceId,
         place: ChangePlace,
     ) -> Result<Option<Written<'s>>> {
-        let kind = kind_of(id);
-        let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
-        Written::at(snapshot, (kind, slot), place)
+        let written = snapshot.written_version(id, place)?;
+        Ok(written
+            .map(|WrittenVersion { slot, instance, version }| Written::of(snapshot, slot, instance, version)))
     }
 
     /// The same for the instance at this slot.
@@ -109,8 +111,17 @@ impl<'s> Written<'s> {
     ) -> Result<Option<Written<'s>>> {
         let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
         let Some(version) = instance.written_at(place) else { return Ok(None) };
+        Ok(Some(Written::of(snapshot, (kind, slot), instance, version)))
+    }
+
+    fn of(
+        snapshot: &'s Snapshot,
+        (kind, slot): Slot,
+        instance: Arc<Instance>,
+        version: PastVersion,
+    ) -> Written<'s> {
         let base = instance.version_numbered(version.base);
-        Ok(Some(Written { snapshot, kind, slot, instance, version, base, versions_in_sight: None }))
+        Written { snapshot, kind, slot, instance, version, base, versions_in_sight: None }
     }
 
     /// The same under a sight; `None` if this version is not in it.

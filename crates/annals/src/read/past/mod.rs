@@ -7,4 +7,6 @@ pub(super) mod content;
 pub(super) mod past_of;
 pub(super) mod versions;
 pub(super) mod compare;
+pub(crate) mod earlier_edits;
+pub(crate) mod without_purged;
 pub(super) mod touched;

@@ -4,6 +4,7 @@ use crate::graph::actions as action;
 use std::sync::Arc;
 
 use super::content::{Content, stamp_known, stamp_of, whole_content};
+use super::earlier_edits::without_edits;
 use super::held::Held;
 use super::version::{Version, VersionKey};
 use crate::graph::instance::headers::PLAIN;
@@ -117,7 +118,7 @@ impl PastOf<'_> {
             place: wanted.place,
             valid_from: wanted.valid_from,
             updated,
-            properties,
+            properties: without_edits(graph, shape.type_name, properties),
             classifications: None,
             past: None,
             versions: self.current.versions,

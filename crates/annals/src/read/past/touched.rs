@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::graph::actions as action;
 use crate::graph::instance::past::ChangePlace;
-use crate::graph::kind_of;
 use crate::log::ReadLimit;
 use crate::model::{Action, InstanceId, Record, TypeKind};
 use crate::read::snapshot::Snapshot;
 use crate::read::taken_along::Slot;
 use crate::record::decode_record;
-use crate::{Position, Result};
+use crate::{Error, Position, Result};
 
 /// The instances that records wrote, found so far.
 struct Touched<'s> {
@@ -91,24 +90,21 @@ impl Snapshot {
     /// The instance that the change at `place` named, unless it is purged, and the further instances that it wrote.
     /// `None` if only a check of all instances can find them.
     fn written_at(&self, action: &Action, place: ChangePlace) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
-        let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
+        let find = |id: &InstanceId| {
+            let written = self.written_version(id, place)?;
+            Ok::<_, Error>(written.map(|written| written.slot))
+        };
         if let Action::DeleteTaken(action::DeleteTaken { instances })
         | Action::RestoreTaken(action::RestoreTaken { instances }) = action
         {
             let mut written = Vec::new();
-            for (kind, slot) in instances.iter().filter_map(find) {
-                if self.is_written_at(kind, slot, place)? {
-                    written.push((kind, slot));
-                }
+            for id in instances {
+                written.extend(find(id)?);
             }
             return Ok(Some((None, written)));
         }
         let Some(id) = action.instance() else { return Ok(Some((None, Vec::new()))) };
-        // An id is a name: the instance that has it now may be another one than the change named.
-        let named = match find(&id) {
-            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => Some((kind, slot)),
-            _ => None,
-        };
+        let named = find(&id)?;
         match named {
             _ if !action.writes_along() => Ok(Some((named, Vec::new()))),
             Some((_, slot)) => Ok(Some((named, self.taken_along(slot, place, usize::MAX)?))),

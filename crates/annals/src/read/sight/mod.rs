@@ -7,6 +7,7 @@ pub(super) mod resolved_grants;
 pub(super) mod snapshot_sight;
 mod record_in_sight;
 mod displaced;
+mod purged_in_sight;
 mod rights;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,7 @@ use crate::read::source::Source;
 use crate::{Error, ErrorKind, Position, Result};
 pub use grant::Grant;
 use grant::{Merged, merged};
+pub(super) use purged_in_sight::PurgedInSight;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
 
@@ -71,6 +73,8 @@ pub(super) struct InSight {
     pub(super) unknown: Vec<usize>,
     pub(super) entities: SlotSet,
     pub(super) relationships: SlotSet,
+    /// Those that were in sight before they were purged.
+    pub(super) purged: Arc<PurgedInSight>,
 }
 
 /// The sight of a snapshot.

@@ -2,8 +2,8 @@
 
 use super::snapshot_sight::VersionsInSight;
 use crate::graph::instance::past::ChangePlace;
-use crate::graph::kind_of;
 use crate::model::{Change, Record};
+use crate::read::past::without_purged::WrittenVersion;
 use crate::read::snapshot::Snapshot;
 use crate::{Position, Result};
 
@@ -32,12 +32,10 @@ impl Snapshot {
         change: &Change,
     ) -> Result<bool> {
         let Some(named) = change.action.instance() else { return Ok(false) };
-        let kind = kind_of(&named);
-        let Some(slot) = self.slot_ever(kind, named.id()) else { return Ok(false) };
-        let Some(known) = self.graph().table(kind).get(slot)? else { return Ok(false) };
-        let Some(version) = known.written_at(place) else { return Ok(false) };
+        let Some(written) = self.written_version(&named, place)? else { return Ok(false) };
+        let WrittenVersion { slot: (kind, slot), instance, version } = written;
         // The action may name what the version before had.
-        let base = known.version_numbered(version.base);
+        let base = instance.version_numbered(version.base);
         Ok(versions.has(kind, slot, version)?
             && base.map_or(Ok(true), |base| versions.has(kind, slot, base))?)
     }

@@ -148,7 +148,7 @@ impl ResolvedGrants {
 
     fn made(&self, entities: SlotSet, relationships: SlotSet) -> InSight {
         let (roots, unknown) = (self.roots.clone(), self.unknown.clone());
-        InSight { number: next_number(), roots, unknown, entities, relationships }
+        InSight { number: next_number(), roots, unknown, entities, relationships, purged: Arc::default() }
     }
 
     /// The instances in sight in `snapshot`, among those in sight in the present.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::resolved_grants::ResolvedGrants;
-use super::{InSight, Kept, Sight, SnapshotSight};
+use super::{InSight, Kept, PurgedInSight, Sight, SnapshotSight};
 use crate::graph::instance::past::{PastVersion, View};
 use crate::graph::structures::slot_set::SlotSet;
 use crate::model::{Record, TypeKind};
@@ -147,6 +147,11 @@ impl Snapshot {
         Some(if kind == TypeKind::Relationship { &in_sight.relationships } else { &in_sight.entities })
     }
 
+    /// The purged instances that were in sight; `None` without a sight: all.
+    pub(in crate::read) fn purged_in_sight(&self) -> Option<&PurgedInSight> {
+        self.sight().map(|seen| &*seen.present.purged)
+    }
+
     /// The number of the sight; `None` without one.
     pub(in crate::read) fn sight_number(&self) -> Option<u64> {
         self.sight().map(|seen| seen.in_sight.number)
@@ -229,7 +234,8 @@ impl Snapshot {
         {
             return Ok(Arc::clone(&kept.sets));
         }
-        let newer = match known.filter(|kept| kept.position < position && self.pending().is_none()) {
+        let earlier = known.filter(|kept| kept.position < position && self.pending().is_none());
+        let newer = match &earlier {
             Some(kept) if position.0 - kept.position.0 <= RECORDS_BEHIND_MAX => {
                 let [entities, relationships] =
                     [&self.graph().entities, &self.graph().relationships].map(|table| table.slots_count());
@@ -246,10 +252,15 @@ impl Snapshot {
             }
             _ => None,
         };
-        let sets = Arc::new(match newer {
+        let mut sets = match newer {
             Some(sets) => sets,
             None => ResolvedGrants::for_all(self, sight)?.all_in_sight(self, None)?,
+        };
+        sets.purged = Arc::new(match &earlier {
+            Some(Kept { sets, position, .. }) => sets.purged.later(sets, *position, self.graph()),
+            None => PurgedInSight::after(position),
         });
+        let sets = Arc::new(sets);
         if self.pending().is_none() {
             let mut kept = sight.kept.lock().unwrap_or_else(PoisonError::into_inner);
             // Another reader may have made those of a later position meanwhile.

@@ -59,8 +59,8 @@ pub(crate) struct KeptWalks(Mutex<VecDeque<Kept>>);
 impl KeptWalks {
     /// Takes a walk out, to continue it.
     pub(super) fn take(&self, question: &Question) -> Option<Kept> {
+        self.let_go();
         let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        walks.retain(|kept| kept.used.elapsed() < KEPT_TIME);
         let at = walks.iter().position(|kept| kept.question == *question)?;
         walks.remove(at)
     }
@@ -73,6 +73,12 @@ impl KeptWalks {
         while walks.len() > WALKS_MAX || walks.iter().map(Kept::bytes_count).sum::<usize>() > bytes_max {
             walks.pop_front();
         }
+    }
+
+    /// Drops the walks that were not used for some time.
+    pub(crate) fn let_go(&self) {
+        let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        walks.retain(|kept| kept.used.elapsed() < KEPT_TIME);
     }
 
     /// Drops all walks: their graph is out of date.

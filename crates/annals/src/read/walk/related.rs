@@ -150,20 +150,19 @@ impl Snapshot {
             Some(sorted) => sorted[at] as usize,
             None => kept.breadth.listed_place(depth_min, at),
         };
-        let is_same = Arc::ptr_eq(&kept.graph, self.shared_graph());
-        let reached = (related.skip..count.min(end)).map(place).filter_map(|at| {
-            let slot = kept.breadth.order[at];
-            let distance = kept.breadth.distance(at);
-            if is_same {
-                return Some(Reached { snapshot: self, slot, distance });
-            }
-            // By its id, and only if it was not purged since.
-            let slot = self.slot_of(TypeKind::Entity, then.id_seen(slot))?;
-            self.status_of(TypeKind::Entity, slot)?;
-            Some(Reached { snapshot: self, slot, distance })
-        });
+        // Both graphs have the same slots; those of entities that were purged since are empty.
+        let is_there = |slot: u32| self.graph().entities.row(slot).is_some();
+        let slot = |at: usize| kept.breadth.order[at];
+        let reached = (related.skip..count.min(end)).map(place).filter(|at| is_there(slot(*at)));
+        let reached =
+            reached.map(|at| Reached { snapshot: self, slot: slot(at), distance: kept.breadth.distance(at) });
         let has_more = count > end;
-        Ok(RelatedPage { items: reached.collect(), has_more, count: is_whole.then_some(count) })
+        let is_complete = kept.graph.graph.purges.last == self.graph().purges.last;
+        let counted = is_whole.then(|| match is_complete {
+            true => count,
+            false => (0..count).map(place).filter(|at| is_there(slot(*at))).count(),
+        });
+        Ok(RelatedPage { items: reached.collect(), has_more, count: counted })
     }
 
     /// The indexes of the listed entities of a walk, in order.

@@ -6,10 +6,8 @@ use crate::Result;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, past_link_prefix};
 use crate::model::{Direction, InstanceId, Instant};
+pub(in crate::write) use crate::record::CANDIDATE;
 use crate::write::commit::clock::commit_instant;
-
-/// Type of the entities that hold candidates.
-pub(in crate::write) const CANDIDATE: &str = "annals-candidate";
 
 /// True if the id is that of an entity that holds a candidate.
 pub(in crate::write) fn is_candidate(instance: &InstanceId) -> bool {

@@ -19,3 +19,4 @@ mod correction;
 mod anchoring;
 mod historic;
 pub(super) mod internal;
+pub(super) mod purged_edits;

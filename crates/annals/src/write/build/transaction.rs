@@ -27,7 +27,7 @@ use crate::write::commit::queue::Committer;
 use crate::write::commit::reads::Reads;
 use crate::write::commit::request::{OwnStamps, Work};
 use crate::write::commit::ticket::{Receipt, Ticket};
-use crate::write::undo::mark::marked;
+use crate::write::undo::taken_back_mark::marked;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
@@ -62,7 +62,7 @@ pub struct Transaction {
     pub(super) is_of_history: bool,
     is_serializable: bool,
     pub(in crate::write) reads: Reads,
-    // What decided whether the transaction is allowed.
+    // The reads that decided whether the transaction is allowed.
     pub(super) relied: Reads,
     pub(in crate::write) expectations: Expectations,
     // For the edits of a candidate: the number of changes with an older base, and that base.
@@ -516,6 +516,7 @@ impl Transaction {
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
+        self.take_out_purged_edits()?;
         let pins = self.pin_contents()?;
         // Drop them: parts of the graph that other versions share must be copied when they change.
         (self.own, self.view, self.typed) = (None, None, None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::stored::StoredCandidate;
 use crate::graph::changed_since;
-use crate::model::{Change, InstanceId, Revision};
+use crate::model::{Action, Change, InstanceId, Revision};
 use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
@@ -79,8 +79,17 @@ fn along(stored: &StoredCandidate, transaction: &mut Transaction, edit: &Change)
     Ok(Some(Error::new(ErrorKind::Conflict, text)))
 }
 
+/// Why an edit cannot be applied if a purge has put a void in its place.
+pub(super) fn purged(edit: &Change) -> Option<Error> {
+    let text = "the instance of an edit was purged after it; a rebase with theirs drops the edit";
+    matches!(edit.action, Action::Void(_)).then(|| Error::new(ErrorKind::NotFound, text))
+}
+
 /// Why an edit conflicts with later commits. An edit that creates an instance is refused when it is applied.
 fn conflict(stored: &StoredCandidate, edit: &Change) -> Option<Error> {
+    if let Some(purged) = purged(edit) {
+        return Some(purged);
+    }
     let base = stored.base();
     let (what, changed) =
         changed_since(stored.snapshot.graph(), base, edit).filter(|_| !edit.action.is_create())?;
@@ -183,7 +192,9 @@ fn sort_except(
         let is_create = change.action.is_create();
         let changed = match (is_create || is_own, keep) {
             (true, _) => Ok(()),
-            (false, Some(Keep::Mine)) => stranger(stored, change).map_or(Ok(()), Err),
+            (false, Some(Keep::Mine)) if !matches!(change.action, Action::Void(_)) => {
+                stranger(stored, change).map_or(Ok(()), Err)
+            }
             (false, _) => conflict(stored, change).map_or(Ok(()), Err),
         };
         // Also by an edit of what the candidate created: others may have filled what it moved in there.

@@ -149,7 +149,8 @@ impl Candidates {
         self.with_edits(&stored)?.current().cloned()
     }
 
-    /// The edits of a candidate, in order.
+    /// The edits of a candidate, in order. A void is in place of each edit of an instance that was purged after the edit;
+    /// it prevents the commit until a rebase drops it.
     ///
     /// Errors: `NotFound`.
     pub fn edits(&self, name: &str) -> Result<Vec<Change>> {
@@ -282,8 +283,10 @@ impl Candidates {
     /// A transaction with the edits of a candidate, on the snapshot that the candidate was read from.
     fn with_edits(&self, stored: &StoredCandidate) -> Result<Transaction> {
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
-        transaction.begin_with_edits(stored.edits()?, stored.base());
-        transaction.current().map_err(|error| {
+        let edits = stored.edits()?;
+        let purged = edits.iter().find_map(conflicts::purged);
+        transaction.begin_with_edits(edits, stored.base());
+        purged.map_or_else(|| transaction.current().map(drop), Err).map_err(|error| {
             let name = &stored.name;
             let text = format!("candidate {name}: its edits cannot be applied any more, {error}; rebase it");
             Error::new(ErrorKind::PreconditionFailed, text).with("candidate", name)

@@ -13,13 +13,10 @@ use crate::record::{RECORDS_PROPERTY as EDITS, decode_record, encode_record};
 use crate::search::Find;
 use crate::write::Transaction;
 use crate::write::build::internal::CANDIDATE;
+pub(super) use crate::write::build::purged_edits::{COMMITTED, CONFIRM_BEFORE};
 use crate::write::undo::built_on::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// The instant at which a commit is undone unless it is confirmed.
-pub(super) const CONFIRM_BEFORE: &str = "confirm-before";
-/// Position of such a commit, if the candidate was written since.
-pub(super) const COMMITTED: &str = "committed";
 /// Why undoing it failed.
 pub(super) const FAILURE: &str = "failure";
 /// Position that the edits are based on. Without it: the position of the entity's latest version.

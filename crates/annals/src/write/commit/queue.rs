@@ -300,6 +300,7 @@ impl Committer {
     /// Publishes `graph`, which a batch made from the published one. Shape: the old graph; freeing it may take a while.
     pub(super) fn publish(&self, graph: Graph, batch: EventBatch) -> Arc<Indexed> {
         let before = self.publisher.publish(graph, batch);
+        self.source.let_go_of_walks();
         self.wake();
         before
     }
@@ -307,6 +308,7 @@ impl Committer {
     /// Publishes a graph that was read from the log.
     pub(super) fn replace(&self, indexed: Indexed) {
         self.publisher.replace(indexed);
+        self.source.let_go_of_walks();
         self.wake();
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Work {
     pub(crate) stamped: Vec<OwnStamps>,
     /// The reads of a serializable transaction.
     pub(crate) reads: Option<Reads>,
-    /// What decided whether the transaction is allowed.
+    /// The reads that decided whether the transaction is allowed.
     pub(crate) relied: Reads,
     /// Expected latest versions at the moment of sequencing.
     pub(crate) expectations: Expectations,

@@ -60,7 +60,7 @@ impl Transaction {
     /// Relies on entities that grants were asked about, and on their places.
     fn rely_on_asked(&mut self, before: &Snapshot, after: &Snapshot, mut asked: BTreeSet<u32>) {
         if asked.len() > ASKED_MAX {
-            // What goes along with a large container is expected as a whole.
+            // The content of a large container is expected as a whole.
             let table = &after.graph().entities;
             let named = self.record.changes.iter().flat_map(|change| change.action.named_instances());
             asked = named.filter_map(|instance| table.slot(instance.id())).collect();

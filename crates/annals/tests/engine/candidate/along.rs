@@ -91,7 +91,7 @@ fn mine_keeps_the_deletion_once() {
     let candidates = edited(&repository, |t| t.delete(&entity("a")));
     fill(&repository, "b");
     assert!(candidates.rebase("c", Some(Keep::Mine), "").unwrap().is_empty());
-    // What comes after that answer is asked about again.
+    // Later changes are asked about again.
     repository.transact(|t| t.update(&entity("late"), Patch::new().set("n", 1))).unwrap();
     assert_conflict(&candidates, "late");
     candidates.rebase("c", Some(Keep::Mine), "").unwrap();

@@ -502,6 +502,24 @@ fn a_pipe_in_place_of_a_segment_is_an_error_and_no_hang() {
     }
 }
 
+/// A user who could write a folder had any file of another user read, or restored, by a link to it.
+#[test]
+fn a_link_in_place_of_a_segment_is_an_error_and_a_link_to_the_folder_is_none() {
+    let origin = folder();
+    write_segments(origin.path(), 2);
+    let linked = folder();
+    let path = linked.path().join("log");
+    std::os::unix::fs::symlink(origin.path(), &path).expect("link");
+    drop(open(&path).expect("a folder may be elsewhere"));
+    let (segment, elsewhere) = (segment_path(origin.path(), 1), linked.path().join("segment"));
+    fs::rename(&segment, &elsewhere).expect("rename");
+    std::os::unix::fs::symlink(&elsewhere, &segment).expect("link");
+    for error in [open(origin.path()), FileLog::open_read_only(origin.path())].map(|log| log.err().unwrap()) {
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        assert!(error.to_string().contains("found a link"), "{error}");
+    }
+}
+
 /// A segment of over 4 GiB panicked: places in an index have 32 bits.
 #[test]
 fn a_segment_longer_than_any_is_an_error() {

@@ -3,3 +3,5 @@
 mod folder;
 mod durability;
 mod compaction;
+mod purges;
+mod stopping;

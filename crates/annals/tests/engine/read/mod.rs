@@ -7,3 +7,4 @@ mod graph_speed;
 mod members_speed;
 mod logged;
 mod subscriptions;
+mod watched_sets;

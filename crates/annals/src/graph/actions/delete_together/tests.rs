@@ -213,7 +213,7 @@ proptest! {
             together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
             let settled = together.settled();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
-            prop_assert_eq!(inconsistencies(&settled), Vec::<String>::new());
+            prop_assert_eq!(inconsistencies(&settled, &|| false), Vec::<String>::new());
         }
         prop_assert_eq!(differences(&single, &snapshot.indexed().settled()), Vec::<String>::new());
     }

@@ -3,13 +3,13 @@ package dev.annals.egeria;
 import dev.annals.AnnalsException;
 import dev.annals.LogRecord;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.util.BitSet;
 import java.util.Iterator;
-import java.util.Map;
-import java.util.Optional;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
@@ -20,7 +20,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.Relationship;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryeventmapper.OMRSRepositoryEventMapperBase;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryeventmapper.OMRSRepositoryEventProcessor;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.OMRSCheckedExceptionBase;
 
 /**
  * Follows the repository of the server and sends events to its cohorts: for its own writes, and for those of any other
@@ -28,13 +27,20 @@ import org.odpi.openmetadata.repositoryservices.ffdc.exception.OMRSCheckedExcept
  *
  * <p>With an event mapper Egeria's server sends no events itself. Configuration property {@code state}: a file that
  * holds the position of the last record whose events were sent, so that a restart goes on behind it; without the file,
- * or the property, it begins at the present. After a crash the events of one record may come twice.
+ * or the property, it begins at the present. After a crash the events of one record may come twice. Each failure is a
+ * line in the audit log under {@code ANNALS-EVENT-MAPPER}; a record whose events fail five times is left out.
  */
 public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
     static final String STATE = "state";
     private static final int RETRY_MS = 1_000;
+    /** Attempts to send the events of one record. */
+    private static final int ATTEMPTS_MAX = 5;
+    /** Kinds of errors that have nothing to do with a record. */
+    private static final Set<String> PASSING = Set.of("unavailable", "closed", "io", "time-out", "cancelled", "locked");
 
     private volatile boolean isStopped;
+    /** The position of the last record whose events were sent. Only the following thread uses it. */
+    private OptionalLong last = OptionalLong.empty();
     private volatile Stream<LogRecord> records;
     private Thread follower;
 
@@ -54,24 +60,35 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
                     "start");
         }
         try {
-            Optional<Path> state = state();
-            OptionalLong told = state.isPresent() && Files.exists(state.get())
-                    ? OptionalLong.of(Long.parseLong(Files.readString(state.get()).strip()))
-                    : present(connector);
+            Settings settings = Settings.of(connectionProperties, List.of(STATE));
+            MapperState state = new MapperState(settings.text(STATE).map(Path::of));
+            OptionalLong begin = begin(connector, state);
             isStopped = false;
-            follower = new Thread(() -> follow(connector, told, state), "annals event mapper");
+            follower = new Thread(() -> follow(connector, begin, state), "annals event mapper");
             follower.setDaemon(true);
             follower.start();
-        } catch (IOException | NumberFormatException error) {
+        } catch (IOException | IllegalArgumentException error) {
             throw new ConnectorCheckedException(
                     Failures.definition(error, "start"), getClass().getName(), "start", error);
         }
     }
 
-    private Optional<Path> state() {
-        Map<String, Object> settings = connectionProperties.getConfigurationProperties();
-        Object file = settings == null ? null : settings.get(STATE);
-        return Optional.ofNullable(file).map(path -> Path.of(path.toString()));
+    /** Where to begin: behind the position in the file, or at the present. Empty if the repository does not open yet. */
+    private OptionalLong begin(AnnalsRepositoryConnector connector, MapperState state) throws IOException {
+        if (!state.isStored()) {
+            return present(connector);
+        }
+        OptionalLong stored = state.position();
+        if (stored.isEmpty()) {
+            report(
+                    "The state file of the event mapper holds no position",
+                    "Events begin at the present. Those of writes since the last stop are not sent.",
+                    "To send them, stop the server, write the position of the last record whose events were sent into"
+                            + " the file as a number, and start the server; annals log shows positions.",
+                    new IOException("the state file holds no position"));
+            return present(connector);
+        }
+        return stored;
     }
 
     /** Empty if the repository does not open yet. */
@@ -85,26 +102,34 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
     }
 
     /** Goes on after the server of Annals was away. Without a position it begins once the repository opens. */
-    private void follow(AnnalsRepositoryConnector connector, OptionalLong begin, Optional<Path> state) {
-        OptionalLong known = begin;
-        while (!isStopped && known.isEmpty()) {
-            pause();
-            known = isStopped ? known : present(connector);
-        }
-        long position = known.orElse(0);
+    private void follow(AnnalsRepositoryConnector connector, OptionalLong begin, MapperState state) {
+        last = begin;
+        int failed = 0;
         while (!isStopped) {
-            try (Stream<LogRecord> found = connector.store().follow(position)) {
-                records = found;
-                Events events = new Events(connector, new Outbound());
-                for (Iterator<LogRecord> each = found.iterator(); !isStopped && each.hasNext(); ) {
-                    LogRecord record = each.next();
-                    events.send(record);
-                    position = record.position();
-                    if (state.isPresent()) {
-                        write(state.get(), position);
-                    }
+            try {
+                if (last.isEmpty()) {
+                    pause();
+                    last = isStopped ? last : present(connector);
+                    continue;
                 }
-            } catch (AnnalsException | IllegalStateException | IOException | OMRSCheckedExceptionBase error) {
+                long end = connector.store().position();
+                if (last.getAsLong() <= end) {
+                    failed = 0;
+                    send(connector, state);
+                } else if (++failed < ATTEMPTS_MAX) {
+                    pause();
+                } else {
+                    report(
+                            "The repository ends at position " + end + ", before the position " + last.getAsLong()
+                                    + " of the event mapper",
+                            "Events go on at the end of the repository, which was probably restored from a backup.",
+                            "Members of the cohort may keep what the restored repository does not have: let them ask for"
+                                    + " instances again.",
+                            new IllegalStateException("the repository ends before the position of the event mapper"));
+                    last = OptionalLong.of(end);
+                }
+            } catch (Throwable error) {
+                // Whatever it is: without this thread no event is sent.
                 if (!isStopped) {
                     report(error);
                     pause();
@@ -113,23 +138,74 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
         }
     }
 
-    private static void write(Path file, long position) throws IOException {
-        Path next = file.resolveSibling(file.getFileName() + ".next");
-        Files.writeString(next, position + "\n");
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    /** Sends the events of the records behind the last one until the stream of records ends. */
+    private void send(AnnalsRepositoryConnector connector, MapperState state) throws IOException {
+        state.sent(last.getAsLong());
+        try (Stream<LogRecord> found = connector.store().follow(last.getAsLong())) {
+            records = found;
+            Events events = new Events(connector, new Outbound(), state);
+            for (Iterator<LogRecord> each = found.iterator(); !isStopped && each.hasNext(); ) {
+                LogRecord record = each.next();
+                send(events, record);
+                if (!isStopped) {
+                    state.sent(record.position());
+                    last = OptionalLong.of(record.position());
+                }
+            }
+        }
     }
 
-    private void report(Exception error) {
-        if (auditLog != null) {
+    /** Tries a record some times, and then goes on behind it. */
+    private void send(Events events, LogRecord record) {
+        BitSet done = new BitSet();
+        for (int attempt = 1; !isStopped; attempt++) {
+            List<Throwable> failures = events.send(record, done);
+            if (failures.isEmpty()) {
+                return;
+            }
+            if (attempt == ATTEMPTS_MAX) {
+                failures.forEach(error -> report(
+                        "An event of the record at position " + record.position() + " cannot be sent: " + error,
+                        "The members of the cohort do not learn of this change. Later events are sent.",
+                        "Look at the exception, and at the record in annals log.",
+                        error));
+                return;
+            }
+            report(failures.get(0));
+            pause();
+        }
+    }
+
+    /** True for a failure of the repository, of the way to it, or of the state file: no record is at fault. */
+    static boolean isOfRepository(Throwable error) {
+        return error instanceof UncheckedIOException
+                || error instanceof AnnalsException known && (known.isRetryable() || PASSING.contains(known.kind()));
+    }
+
+    private void report(Throwable error) {
+        report(
+                "The event mapper of Annals waits and tries again: " + error,
+                "No events are sent until it succeeds, or until this record has failed too often.",
+                "Look at the exception.",
+                error);
+    }
+
+    private void report(String message, String action, String remedy, Throwable error) {
+        if (auditLog == null) {
+            return;
+        }
+        try {
             auditLog.logException(
                     "follow",
                     new AuditLogMessageDefinition(
                             "ANNALS-EVENT-MAPPER",
                             OMRSAuditLogRecordSeverity.EXCEPTION,
-                            "The event mapper of Annals waits and tries again",
-                            "No events are sent until it succeeds.",
-                            "Look at the exception."),
+                            Failures.quoted(message),
+                            action,
+                            remedy),
                     error);
+        } catch (RuntimeException unheard) {
+            // A log that fails must not end the events.
         }
     }
 

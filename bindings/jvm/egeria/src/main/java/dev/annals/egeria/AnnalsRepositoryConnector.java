@@ -2,10 +2,14 @@ package dev.annals.egeria;
 
 import dev.annals.Annals;
 import dev.annals.AnnalsException;
+import dev.annals.ConnectOptions;
 import dev.annals.Repository;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.List;
+import java.util.Optional;
 import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
 import org.odpi.openmetadata.frameworks.connectors.properties.EndpointProperties;
@@ -16,11 +20,15 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
  * Keeps the metadata of a server of Egeria in a repository of Annals.
  *
  * <p>Configuration properties: {@code address} of a server of Annals (or the address of the endpoint), or {@code folder}
- * of a repository that this process opens; neither is a repository in memory.
+ * of a repository that this process opens; neither is a repository in memory. With an address, {@code tokenFile} holds
+ * the token of this server of Egeria, and {@code caFile} the authorities of the server of Annals, in PEM.
  */
 public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     static final String ADDRESS = "address";
     static final String FOLDER = "folder";
+    static final String TOKEN_FILE = "tokenFile";
+    static final String CA_FILE = "caFile";
+    static final List<String> PROPERTIES = List.of(ADDRESS, FOLDER, TOKEN_FILE, CA_FILE);
 
     /** Between start and disconnect. */
     private boolean isStarted;
@@ -71,30 +79,55 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     }
 
     private Repository open() {
-        Map<String, Object> settings = connectionProperties.getConfigurationProperties();
-        if (settings == null) {
-            settings = Map.of();
+        Settings settings = Settings.of(connectionProperties, PROPERTIES);
+        Optional<String> folder = settings.text(FOLDER);
+        Optional<String> address = settings.text(ADDRESS);
+        EndpointProperties endpoint = connectionProperties.getEndpoint();
+        if (address.isEmpty() && endpoint != null && folder.isEmpty()) {
+            address = Optional.ofNullable(endpoint.getAddress());
         }
-        for (String name : settings.keySet()) {
-            // A misspelt folder must not become a repository in memory.
-            if (!name.equals(ADDRESS) && !name.equals(FOLDER)) {
-                throw new IllegalArgumentException("expected the property address or folder, found " + name);
+        if (address.isPresent() && folder.isPresent()) {
+            throw new IllegalArgumentException(
+                    "expected an address or a folder, found both: " + address.get() + ", " + folder.get());
+        }
+        if (address.isPresent()) {
+            return connect(URI.create(address.get()), settings);
+        }
+        for (String name : List.of(TOKEN_FILE, CA_FILE)) {
+            if (settings.text(name).isPresent()) {
+                throw new IllegalArgumentException(name + ": expected an address with it, found none");
             }
         }
-        Object address = settings.get(ADDRESS);
-        Object folder = settings.get(FOLDER);
-        EndpointProperties endpoint = connectionProperties.getEndpoint();
-        if (address == null && endpoint != null && folder == null) {
-            address = endpoint.getAddress();
+        return folder.map(path -> Annals.open(Path.of(path))).orElseGet(Annals::inMemory);
+    }
+
+    private static Repository connect(URI server, Settings settings) {
+        ConnectOptions options = ConnectOptions.defaults();
+        if (settings.text(CA_FILE).isPresent()) {
+            options = options.authorities(Path.of(settings.text(CA_FILE).get()));
         }
-        if (address != null && folder != null) {
-            throw new IllegalArgumentException(
-                    "expected an address or a folder, found both: " + address + ", " + folder);
+        if (settings.text(TOKEN_FILE).isPresent()) {
+            boolean isHere = List.of("127.0.0.1", "[::1]", "localhost").contains(String.valueOf(server.getHost()));
+            if (!"https".equals(server.getScheme()) && !isHere) {
+                throw new IllegalArgumentException(TOKEN_FILE + ": the token would pass the network unencrypted; expected"
+                        + " an address with https, found " + server);
+            }
+            options = options.header("Authorization", "Bearer " + token(settings.text(TOKEN_FILE).get()));
         }
-        if (address != null) {
-            return Annals.connect(URI.create(address.toString()));
+        return Annals.connect(server, options);
+    }
+
+    private static String token(String file) {
+        try {
+            String token = Files.readString(Path.of(file)).strip();
+            if (token.isEmpty() || token.chars().anyMatch(one -> one <= ' ' || one > '~')) {
+                throw new IllegalArgumentException(TOKEN_FILE + " " + file
+                        + ": expected one token and nothing else");
+            }
+            return token;
+        } catch (IOException error) {
+            throw new IllegalArgumentException(TOKEN_FILE + " " + file + ": " + error, error);
         }
-        return folder == null ? Annals.inMemory() : Annals.open(Path.of(folder.toString()));
     }
 
     /**

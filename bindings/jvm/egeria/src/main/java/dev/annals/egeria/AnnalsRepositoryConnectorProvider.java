@@ -1,6 +1,5 @@
 package dev.annals.egeria;
 
-import java.util.List;
 import org.odpi.openmetadata.frameworks.auditlog.AuditLogReportingComponent;
 import org.odpi.openmetadata.frameworks.connectors.properties.beans.ConnectorType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnectorProviderBase;
@@ -23,8 +22,7 @@ public class AnnalsRepositoryConnectorProvider extends OMRSRepositoryConnectorPr
         type.setDisplayName("Annals repository connector");
         type.setDescription(DESCRIPTION);
         type.setConnectorProviderClassName(getClass().getName());
-        type.setRecognizedConfigurationProperties(
-                List.of(AnnalsRepositoryConnector.ADDRESS, AnnalsRepositoryConnector.FOLDER));
+        type.setRecognizedConfigurationProperties(AnnalsRepositoryConnector.PROPERTIES);
         connectorTypeBean = type;
 
         AuditLogReportingComponent component = new AuditLogReportingComponent();

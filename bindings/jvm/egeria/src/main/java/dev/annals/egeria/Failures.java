@@ -34,14 +34,17 @@ final class Failures {
     }
 
     static ExceptionMessageDefinition definition(int status, String id, String text) {
-        // The template has numbered places, in which braces and quotes have a meaning.
-        String quoted = text.replace("'", "''").replace("{", "'{'").replace("}", "'}'");
         return new ExceptionMessageDefinition(
                 status,
                 id,
-                quoted,
+                quoted(text),
                 "The repository did nothing.",
                 "Correct the call; docs/errors.md of Annals has the remedy of each kind of error.");
+    }
+
+    /** A text as a template of Egeria, which has numbered places, in which braces and quotes have a meaning. */
+    static String quoted(String text) {
+        return text.replace("'", "''").replace("{", "'{'").replace("}", "'}'");
     }
 
     /** An instance of this collection is no copy. */

@@ -1,7 +1,11 @@
 package dev.annals.egeria;
 
+import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.odpi.openmetadata.frameworks.auditlog.AuditLog;
+import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.adminservices.configuration.properties.LocalRepositoryMode;
 import org.odpi.openmetadata.adminservices.configuration.properties.OpenMetadataExchangeRule;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
@@ -30,14 +34,16 @@ final class LocalServer implements AutoCloseable {
     final OMRSRepositoryContentHelper helper;
     final OMRSMetadataCollection collection;
     private final LocalOMRSRepositoryConnector connector;
+    private final OMRSRepositoryContentValidator validator;
+    private final OMRSRepositoryEventExchangeRule rule;
 
     private LocalServer(Connection connection, boolean goesOn) throws Exception {
         OMRSAuditLog log = new OMRSAuditLog(
                 new OMRSAuditLogDestination("tested", "tested", "tests", List.of()), -1, "tested", "under test", null);
         OMRSRepositoryContentManager contents = new OMRSRepositoryContentManager(USER, log);
         helper = new OMRSRepositoryContentHelper(contents);
-        OMRSRepositoryContentValidator validator = new OMRSRepositoryContentValidator(contents);
-        OMRSRepositoryEventExchangeRule rule = new OMRSRepositoryEventExchangeRule(OpenMetadataExchangeRule.ALL, null);
+        validator = new OMRSRepositoryContentValidator(contents);
+        rule = new OMRSRepositoryEventExchangeRule(OpenMetadataExchangeRule.ALL, null);
         OMRSRepositoryEventManager events = new OMRSRepositoryEventManager("local", rule, validator, log);
         connector = (LocalOMRSRepositoryConnector) new LocalOMRSConnectorProvider(
                         ID,
@@ -102,6 +108,37 @@ final class LocalServer implements AutoCloseable {
         Connection connection = new Connection();
         connection.setConnectorType(type);
         return connection;
+    }
+
+    /** The connector of Annals. */
+    AnnalsRepositoryConnector real() throws IllegalStateException {
+        try {
+            Field field = LocalOMRSRepositoryConnector.class.getDeclaredField("realLocalConnector");
+            field.setAccessible(true);
+            return (AnnalsRepositoryConnector) field.get(connector);
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    /** An event mapper that is not started. Events and the lines of the audit log go to the consumers. */
+    AnnalsEventMapper eventMapper(Map<String, Object> settings, Consumer<String> events, Consumer<String> lines)
+            throws Exception {
+        AuditLog log = new AuditLog(new OMRSAuditLogDestination("tested", "tested", "tests", List.of()), 1, "m", "m", "m") {
+            @Override
+            public void logException(String action, AuditLogMessageDefinition line, Throwable error) {
+                lines.accept(line + " " + error);
+            }
+        };
+        Connection connection = connection(AnnalsEventMapperProvider.class.getName());
+        connection.setConfigurationProperties(settings);
+        AnnalsEventMapper mapper = (AnnalsEventMapper) new AnnalsEventMapperProvider().getConnector(connection);
+        mapper.setAuditLog(log);
+        mapper.initialize("mapper", real());
+        mapper.setMetadataCollectionId(ID);
+        mapper.setServerName("tested");
+        mapper.setRepositoryEventProcessor(new MapperEvents(rule, validator, log, events));
+        return mapper;
     }
 
     TypeDef type(String name) {

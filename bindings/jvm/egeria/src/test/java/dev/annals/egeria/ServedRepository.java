@@ -5,29 +5,24 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A process of {@code annals serve}, from the system property ANNALS_PROGRAM. */
 final class ServedRepository implements AutoCloseable {
-    private static final Pattern ADDRESS = Pattern.compile("listens on (http://\\S+)");
+    private static final Pattern ADDRESS = Pattern.compile("listens on (https?://\\S+)");
 
     private final Process process;
     private final String address;
 
-    ServedRepository(Path folder) throws IOException {
-        process = new ProcessBuilder(
-                        System.getProperty("ANNALS_PROGRAM"),
-                        "serve",
-                        folder.toString(),
-                        "--create",
-                        "--listen",
-                        "127.0.0.1:0",
-                        "--log",
-                        "off")
-                .redirectErrorStream(true)
-                .start();
+    ServedRepository(Path folder, String... options) throws IOException {
+        List<String> command = new ArrayList<>(List.of(System.getProperty("ANNALS_PROGRAM"), "serve", folder.toString()));
+        command.addAll(List.of("--create", "--listen", "127.0.0.1:0", "--log", "off"));
+        command.addAll(List.of(options));
+        process = new ProcessBuilder(command).redirectErrorStream(true).start();
         address = read();
     }
 

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.annals.Annals;
 import dev.annals.Repository;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +43,48 @@ class StartTest {
         ConnectorCheckedException refused = assertThrows(
                 ConnectorCheckedException.class, () -> LocalServer.annals(Map.of("foldr", folder.toString())));
         assertTrue(refused.getMessage().contains("foldr"), refused.getMessage());
+    }
+
+    @Test
+    void a_misspelt_setting_is_refused_with_the_names_of_all() {
+        ConnectorCheckedException refused = assertThrows(
+                ConnectorCheckedException.class,
+                () -> LocalServer.annals(Map.of("address", "http://127.0.0.1:1", "tokenfile", "x")));
+        assertTrue(
+                refused.getMessage().contains("expected address, folder, tokenFile, caFile; found tokenfile"),
+                refused.getMessage());
+    }
+
+    @Test
+    void a_token_goes_to_its_server_and_never_over_an_open_network() throws Exception {
+        Path tokens = folder.resolve("tokens");
+        Process made = new ProcessBuilder(
+                        System.getProperty("ANNALS_PROGRAM"), "token", "new", "erin", "--role", "admin", "--tokens", tokens.toString())
+                .start();
+        String said = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, made.waitFor());
+        Path token = folder.resolve("token");
+        Files.writeString(token, said.lines().filter(line -> line.startsWith("annals_")).findFirst().orElseThrow());
+        try (ServedRepository served = new ServedRepository(folder.resolve("served"), "--tokens", tokens.toString())) {
+            Map<String, Object> without = Map.of("address", served.address());
+            try (LocalServer server = LocalServer.annalsInPlatform(without)) {
+                RepositoryErrorException refused = assertThrows(RepositoryErrorException.class, () -> add(server));
+                assertTrue(refused.getMessage().contains("ANNALS-UNAUTHENTICATED"), refused.getMessage());
+            }
+            Map<String, Object> with = Map.of("address", served.address(), "tokenFile", token.toString());
+            try (LocalServer server = LocalServer.annals(with)) {
+                EntityDetail term = add(server);
+                assertEquals(term, server.collection.isEntityKnown(LocalServer.USER, term.getGUID()));
+            }
+        }
+        for (Map<String, Object> wrong : List.<Map<String, Object>>of(
+                Map.of("address", "http://annals.example", "tokenFile", token.toString()),
+                Map.of("folder", folder.resolve("other").toString(), "tokenFile", token.toString()),
+                Map.of("address", "http://127.0.0.1:1", "tokenFile", folder.resolve("missing").toString()))) {
+            ConnectorCheckedException refused =
+                    assertThrows(ConnectorCheckedException.class, () -> LocalServer.annals(wrong));
+            assertTrue(refused.getMessage().contains("tokenFile"), refused.getMessage());
+        }
     }
 
     private static EntityDetail add(LocalServer server) throws Exception {

@@ -21,7 +21,10 @@ public final class AnnalsGremlinServer {
         GremlinServer server = null;
         try {
             Settings settings = Settings.read(arguments[0]);
-            server = new GremlinServer(settings, new RequestExecutor(settings.gremlinPool, settings.maxWorkQueueSize));
+            int threads = settings.gremlinPool > 0
+                    ? settings.gremlinPool
+                    : Runtime.getRuntime().availableProcessors();
+            server = new GremlinServer(settings, new RequestExecutor(threads, settings.maxWorkQueueSize));
             server.start().join();
         } catch (Exception error) {
             Throwable cause = error;

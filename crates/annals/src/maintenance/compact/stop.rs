@@ -1,0 +1,58 @@
+//! The end of a compaction that has not replaced the log yet, when the repository is being closed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::log::{Log, LogId, ReadLimit};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// Whether the repository is being closed.
+#[derive(Clone, Copy)]
+pub(super) struct Stop<'s>(pub(super) &'s AtomicBool);
+
+impl Stop<'_> {
+    pub(super) fn is_set(self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Errors: `Closed` once the repository is being closed.
+    pub(super) fn check(self) -> Result<()> {
+        if !self.is_set() {
+            return Ok(());
+        }
+        let text = "compact: the repository was closed meanwhile; open it again, and compact it then";
+        Err(Error::new(ErrorKind::Closed, text))
+    }
+}
+
+/// A log that refuses to be read once the repository is being closed.
+pub(super) struct StoppableLog<'s> {
+    pub(super) log: &'s dyn Log,
+    pub(super) stop: Stop<'s>,
+}
+
+impl Log for StoppableLog<'_> {
+    fn tail(&self) -> Result<Position> {
+        self.log.tail()
+    }
+
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+        self.log.append(at, records)
+    }
+
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        self.stop.check()?;
+        self.log.read(from, limit)
+    }
+
+    fn describe(&self) -> String {
+        self.log.describe()
+    }
+
+    fn id(&self) -> LogId {
+        self.log.id()
+    }
+
+    fn generation(&self) -> u64 {
+        self.log.generation()
+    }
+}
