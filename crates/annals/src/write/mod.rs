@@ -24,4 +24,4 @@ pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
 pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};
-pub use undo::taken_back_mark::takes_back;
+pub use build::taken_back_mark::takes_back;

@@ -2,6 +2,8 @@
 
 // In the order a newcomer should read them.
 pub(super) mod transaction;
+mod hand_over;
+pub(super) mod taken_back_mark;
 pub(super) mod retry;
 mod lifecycle;
 mod upsert;
