@@ -10,21 +10,18 @@ use super::created::Created;
 use super::own_graph::OwnGraph;
 use super::properties::check_counts;
 use super::touched::Touched;
-use crate::contents::{Pin, no_contents};
-use crate::graph::{check_conflicts, find_conflict, kind_of};
-use crate::memory::Charge;
+use crate::graph::kind_of;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Sha256, Stamp, TypeKind, Value, check_name,
+    Record, Sha256, TypeKind, Value, check_name,
 };
 use crate::read::{Pending, Rights, Snapshot};
-use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody, each_named_content};
+use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX};
 use crate::write::commit::clock::commit_instant;
 use crate::write::commit::expectations::Expectations;
 use crate::write::commit::queue::Committer;
 use crate::write::commit::reads::Reads;
-use crate::write::commit::request::{OwnStamps, Work};
-use crate::write::commit::ticket::{Receipt, Ticket};
+use crate::write::commit::request::OwnStamps;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
@@ -50,14 +47,14 @@ pub struct Transaction {
     pub(in crate::write) allowed_contents: BTreeSet<Sha256>,
     // Author, message and changes so far. The view shares it; `record_mut` drops the view first.
     pub(in crate::write) record: Arc<Record>,
-    valid_from: Option<Instant>,
+    pub(super) valid_from: Option<Instant>,
     pub(in crate::write) is_always: bool,
     pub(super) is_as_declared: bool,
     /// True while changes return values from the log: these are not new.
     pub(in crate::write) is_returning: bool,
     pub(super) instant: Option<Instant>,
     pub(super) is_of_history: bool,
-    is_serializable: bool,
+    pub(super) is_serializable: bool,
     pub(in crate::write) reads: Reads,
     // The reads that decided whether the transaction is allowed.
     pub(super) relied: Reads,
@@ -71,7 +68,7 @@ pub struct Transaction {
     pub(super) touched: Touched,
     pub(in crate::write) created: Created,
     // The number of changes left out because they would change nothing.
-    left_out_count: usize,
+    pub(super) left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
     pub(in crate::write) defines_types: bool,
     // The view after the last declaration, for the defaults of later changes.
