@@ -226,7 +226,10 @@ fn the_engine_is_safe_quiet_and_documented() {
     // The tests run the same code as users. A bound is small in tests, so that they reach what happens beyond it.
     let is_bound = |line: &str| line.contains("_MAX: ") || line.contains("_MIN: ");
     let differs = |line: &str| line.contains("cfg!(") && has_word(line, "test") && !is_bound(line);
-    report("no constant but a bound is another one in tests", lines_of_code(|file| file.name.contains("/src/"), differs));
+    report(
+        "no constant but a bound is another one in tests",
+        lines_of_code(|file| file.name.contains("/src/"), differs),
+    );
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Subscription {
     /// The next event, if there is one already.
     ///
     /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the
-    /// next call tries the same event again; `TooLarge` if one record changed over a million instances.
+    /// next call tries the same event again.
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
@@ -107,7 +107,7 @@ impl Subscription {
     /// The next event up to the position of `snapshot`, as its sight shows it: what is hidden now is in none. Something that
     /// becomes hidden just has no further events.
     ///
-    /// Errors: those of reading history; `TooLarge` if one record changed over a million instances.
+    /// Errors: those of reading history.
     pub fn poll_in(&mut self, snapshot: &Snapshot) -> Result<Option<Arc<Event>>> {
         while self.position < snapshot.position() {
             let records = records_together(self.position, snapshot.position());

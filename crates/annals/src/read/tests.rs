@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::read::past::compare::INSTANCES_MAX;
-use crate::read::{Grant, Sight};
+use crate::read::{Grant, Sight, Watch};
 use crate::{ErrorKind, Keep, NewEntity, Position, Repository, TAKEN_BACK_MAX};
 
 /// Creates so many pages in one record.
@@ -49,4 +49,18 @@ fn what_one_take_back_refuses_as_too_large_several_do() {
         repository.transact(|t| t.take_back_all(position..=position, Some(Keep::Mine))).expect("a take-back");
     }
     assert_eq!(repository.snapshot().entities_count(), 1);
+}
+
+/// Story: a watch ended with an error at a record of over a million instances.
+#[test]
+fn a_watch_says_to_read_again_after_a_record_with_too_many_changes() {
+    let repository = Repository::in_memory();
+    create(&repository, 1);
+    let mut watch = repository.subscribe(Watch::entities_of("page"), None).expect("a watch");
+    create(&repository, INSTANCES_MAX + 1);
+    create(&repository, 1);
+    let event = watch.poll().expect("an event").expect("the large record");
+    assert!(event.read_again && event.changes.is_empty());
+    let event = watch.poll().expect("an event").expect("the small record");
+    assert!(!event.read_again && event.changes.len() == 1);
 }

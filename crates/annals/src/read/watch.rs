@@ -105,9 +105,13 @@ fn asks_for_more(find: &Find) -> bool {
 impl Snapshot {
     /// The changes of the watched part by the records after `from`, up to `to`.
     ///
-    /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
+    /// Errors: as [`Snapshot::as_of`]; `TooLarge` if several records changed over a million instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<WatchedChanges> {
         let Some(mut touched) = self.touched(from, to, WATCHED_MAX)? else {
+            // More records are tried again as several events.
+            if to == from.next() {
+                return Ok(WatchedChanges { read_again: true, ..WatchedChanges::default() });
+            }
             let text = format!(
                 "watch: expected at most {WATCHED_MAX} changed instances; read the state and watch from there"
             );
