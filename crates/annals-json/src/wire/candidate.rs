@@ -3,7 +3,7 @@
 use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
-use super::{Duration, InstanceKind, Instant, Listed, Operation, Page};
+use super::{Duration, InstanceKind, Instant, Listed, Page, RecordedChange};
 
 named_forms![
     Candidate,
@@ -62,7 +62,7 @@ pub struct CandidateName {
 /// A page of the edits of a candidate.
 #[form]
 #[schemars(example = json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }], "next": null }))]
-pub struct CandidateEdits(pub Page<Operation>);
+pub struct CandidateEdits(pub Page<RecordedChange>);
 
 /// The edits of a candidate that conflict with later commits, or can no longer be applied.
 #[form]

@@ -163,18 +163,6 @@ fn no_answer_holds_what_was_purged_and_after_a_compaction_no_file_does() {
     assert_eq!(edits["items"][0]["action"], "void", "{edits}");
     let conflicts = server.get("/v1/candidates/c/conflicts").json();
     assert_eq!(conflicts["items"].as_array().unwrap().len(), 1, "{conflicts}");
-    // The export is a history of its own.
-    let history = server.get("/v1/export?history=true").body;
-    let copy = Server::start(&folder.path().join("copy"), &[]);
-    let imported = copy.request("POST", "/v1/import?format=jsonl", &[], Some(&history));
-    assert_eq!(imported.status, 200, "{imported:?}");
-    assert!(
-        !imported.body.contains("refused\":1") && !imported.body.contains("\"error\""),
-        "{}",
-        imported.body
-    );
-    let entities = |server: &Server| server.get("/v1/entities?q=page").json()["items"].clone();
-    assert_eq!(entities(&copy), entities(&server));
     let place = folder.path().join("repository");
     assert!(!files_with_secret(&place).is_empty());
     assert_eq!(server.request("POST", "/v1/compactions", &[], None).status, 200);

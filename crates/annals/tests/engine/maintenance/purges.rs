@@ -16,12 +16,15 @@ use crate::support::{CheckedRepository, Random, seeds};
 const SECRET: &str = "geheim-4711-geheim-4711-geheim-4711-geheim-4711";
 const LONG: Duration = Duration::from_secs(600);
 
+/// Asks a keeper.
+type Ask = fn(&Kept) -> String;
+
 /// Everything that keeps values or ids, and a question that it answers with [`SECRET`] before the purge.
 ///
 /// Beside these keep: the folder, with the log, checkpoints, contents and spill files, whose bytes the tests look for; uploads, with
 /// a test below; leases, which keep what their owners pushed and nothing of the running tree; the doors of the server
 /// (`annals-cli/tests/http/endpoints/purges.rs`); and the event mapper of Egeria, in Java.
-const KEEPERS: [(&str, fn(&Kept) -> String); 14] = [
+const KEEPERS: [(&str, Ask); 14] = [
     ("reads of the present", |kept| entity_text(&kept.snapshot())),
     ("reads as of before", |kept| entity_text(&kept.then(kept.written))),
     ("searches of the present and the past", |kept| {
