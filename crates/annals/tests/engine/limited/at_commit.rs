@@ -127,8 +127,8 @@ fn a_caller_may_rely_on_more() {
         t
     };
     begin(|t| t.rely_on(&entity("theirs"))).commit().unwrap();
-    type Change = fn(&mut Transaction) -> Result<()>;
-    let changes: [(fn(&mut Transaction), Change); 3] = [
+    type Case = (fn(&mut Transaction), fn(&mut Transaction) -> Result<()>);
+    let changes: [Case; 3] = [
         (|t| t.rely_on(&entity("theirs")), |t| t.delete(&entity("theirs"))),
         (
             |t| t.rely_on_type(TypeKind::Entity, "grant"),
