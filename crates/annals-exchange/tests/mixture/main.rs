@@ -20,6 +20,7 @@ mod model;
 #[expect(dead_code, reason = "damage is for other tests")]
 mod object_log;
 mod place;
+mod purged;
 mod push;
 #[path = "../../../annals/tests/support/random.rs"]
 mod random;
@@ -30,6 +31,7 @@ mod see;
 mod sights;
 mod taken_back;
 mod views;
+mod watched;
 mod world;
 
 use std::time::{Duration, Instant};

@@ -20,6 +20,7 @@ use crate::roles::Role;
 use crate::rules::{Rules, is_of_rules};
 use crate::see::{Name, Seen, of_model, of_snapshot};
 use crate::sights::Sights;
+use crate::watched::Client;
 
 pub struct World {
     pub(crate) seed: u64,
@@ -54,6 +55,7 @@ pub struct World {
     pub(crate) ahead: Arc<AtomicI64>,
     pub(crate) sights: Sights,
     pub(crate) writers: Vec<Writer>,
+    pub(crate) clients: Vec<Client>,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -85,6 +87,7 @@ impl World {
             ahead: Arc::default(),
             sights: Sights::default(),
             writers: Vec::new(),
+            clients: Client::all(),
             follower: None,
         };
         world.writers = Writer::any(&mut world.random);
@@ -137,7 +140,8 @@ impl World {
             25..36 => self.work_with_grants(),
             36..42 => self.work_under_rules(),
             42 => self.import_and_resume(),
-            43..50 => self.work_on_the_candidate(),
+            43 => self.declare_supertype(),
+            44..50 => self.work_on_the_candidate(),
             _ => {
                 let works = self.any_works();
                 self.commit_all(works);
@@ -184,6 +188,9 @@ impl World {
         self.check_rules(&snapshot);
         self.compare_views();
         self.check_sights(&snapshot, &found);
+        self.check_watched();
+        self.check_followed();
+        self.check_edited();
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
             let revision = snapshot.revision(&instance).expect("it is there");
