@@ -189,8 +189,8 @@ fn a_deleted_relationship_without_a_former_end_says_what_to_do() {
         .unwrap();
     let line = r#"{"relationship": {"id": "r", "type": "k", "from": "a", "to": "c"}}"#;
     let (_, reasons) = merge(&repository, &[line], MergeOptions::default());
-    let text = "relationship end b: the entity is deleted; restore it first; the relationship is deleted, and returns \
-                between its former ends before it gets those of the line: import a line for the former end, too, or \
+    let text = "relationship end b: the entity is deleted; restore it first (instance: relationship r); the relationship is \
+                deleted, and returns between its former ends before it gets those of the line: import a line for the former end, too, or \
                 purge the relationship, or give the line another id";
     assert_eq!(reasons.len(), 1);
     assert!(reasons[0].ends_with(text), "{reasons:?}");

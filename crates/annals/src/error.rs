@@ -273,7 +273,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)?;
-        for (name, value) in &self.0.context {
+        // The number of a change says nothing to those who did not make it.
+        for (name, value) in self.0.context.iter().filter(|(name, _)| *name != "change") {
             write!(f, " ({name}: {value})")?;
         }
         if let Some(source) = &self.0.source {

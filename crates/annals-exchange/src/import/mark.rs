@@ -68,8 +68,8 @@ pub struct Run {
 struct Written {
     began_at: Option<Position>,
     stretches: Vec<(Position, Stretch)>,
-    /// For each record that took others back: their positions, and whether it is in force.
-    taken_back: Vec<(Position, Vec<RangeInclusive<Position>>, bool)>,
+    /// The records that took others back, in order, with the positions of these.
+    taken_back: Vec<(Position, Vec<RangeInclusive<Position>>)>,
 }
 
 impl Written {
@@ -81,22 +81,18 @@ impl Written {
         self.stretches.extend(stretches.into_iter().map(|stretch| (position, stretch)));
     }
 
-    /// A record that takes back a take-back brings back what that took.
-    fn take_back(&mut self, position: Position, ranges: Vec<RangeInclusive<Position>>) {
-        let covers = |at: &Position| ranges.iter().any(|range| range.contains(at));
-        for (_, _, is_in_force) in self.taken_back.iter_mut().filter(|(at, ..)| covers(at)) {
-            *is_in_force = false;
-        }
-        self.taken_back.push((position, ranges, true));
-    }
-
-    /// The stretches whose records nobody has taken back.
+    /// The stretches whose records nobody has taken back. A record that takes back a take-back brings back what that took.
     fn in_force(self) -> Vec<(Position, Stretch)> {
-        let gone = |at: &Position| {
-            let in_force = self.taken_back.iter().filter(|(_, _, is_in_force)| *is_in_force);
-            in_force.flat_map(|(_, ranges, _)| ranges).any(|range| range.contains(at))
-        };
-        self.stretches.iter().copied().filter(|(at, _)| !gone(at)).collect()
+        let mut gone: Vec<&RangeInclusive<Position>> = Vec::new();
+        let is_gone =
+            |gone: &[&RangeInclusive<Position>], at: &Position| gone.iter().any(|range| range.contains(at));
+        // Order: a later one decides whether an earlier one counts.
+        for (at, ranges) in self.taken_back.iter().rev() {
+            if !is_gone(&gone, at) {
+                gone.extend(ranges);
+            }
+        }
+        self.stretches.iter().copied().filter(|(at, _)| !is_gone(&gone, at)).collect()
     }
 }
 
@@ -145,7 +141,7 @@ impl Run {
                 Some(Mark::Unsummed) => unsummed = Some(position),
                 None => match takes_back(&message) {
                     ranges if ranges.is_empty() => {}
-                    ranges => written.take_back(position, ranges),
+                    ranges => written.taken_back.push((position, ranges)),
                 },
             }
         }

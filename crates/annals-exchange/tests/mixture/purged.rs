@@ -1,4 +1,4 @@
-//! What a purge has removed: no record that is followed has a change of it, and no candidate an edit.
+//! Looks for purged instances: no record that is followed has a change of it, and no candidate an edit.
 
 use annals::*;
 

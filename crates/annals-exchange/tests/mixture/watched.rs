@@ -21,7 +21,7 @@ const SEARCHES: [(TypeKind, &str); 8] = [
 ];
 const TREES: [&str; 2] = ["/", "/a"];
 
-/// What a client keeps.
+/// The set that a client keeps.
 enum Kept {
     /// The properties `n` and `code` by id.
     Set {
@@ -115,7 +115,7 @@ impl Client {
         }
     }
 
-    /// What there is now.
+    /// The set as it is now.
     fn found(&self, snapshot: &Snapshot) -> Kept {
         match &self.kept {
             Kept::Set { kind, text, .. } => {

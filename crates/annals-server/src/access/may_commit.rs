@@ -1,4 +1,4 @@
-//! The one question before every commit: may this client commit this, now?
+//! Asks before every commit whether its client may commit this, now.
 
 use annals::{InstanceId, Transaction};
 

@@ -145,6 +145,8 @@ pub struct Problem {
     members: Map<String, Json>,
     headers: Vec<(HeaderName, HeaderValue)>,
     is_raced: bool,
+    /// The number of the change of a transaction that was refused.
+    change: Option<usize>,
 }
 
 impl Problem {
@@ -153,7 +155,8 @@ impl Problem {
         let known = DOOR_KINDS.into_iter().find(|(name, _, _)| *name == kind);
         let (kind, status, title) = known.expect("door kinds are named in one table");
         let (detail, members, headers) = (detail.into(), Map::new(), Vec::new());
-        let problem = Problem { kind, status, title, detail, members, headers, is_raced: false };
+        let problem =
+            Problem { kind, status, title, detail, members, headers, is_raced: false, change: None };
         let is_passing = matches!(kind, "opening" | "not-visible" | "too-many-requests");
         if is_passing { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
     }
@@ -204,14 +207,13 @@ impl Problem {
     /// The same kind with another text, and without facts.
     #[must_use]
     pub fn retold(self, detail: &str) -> Problem {
-        Problem { detail: detail.to_owned(), members: Map::new(), ..self }
+        Problem { detail: detail.to_owned(), members: Map::new(), change: None, ..self }
     }
 
     /// The same problem of a request with operations: the member `operation` instead of the number of a change.
     #[must_use]
     pub fn of_change(mut self, operation_of: impl Fn(usize) -> Option<usize>) -> Problem {
-        let change = self.members.remove("change").and_then(|change| change.as_u64());
-        if let Some(operation) = change.and_then(|change| operation_of(usize::try_from(change).ok()?)) {
+        if let Some(operation) = self.change.take().and_then(operation_of) {
             self.members.insert("operation".to_owned(), operation.into());
         }
         self
@@ -283,8 +285,13 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let kind = error.kind();
         let mut members = Map::new();
+        let mut change = None;
         for (name, value) in error.context() {
-            let is_number = matches!(*name, "latestVersion" | "operation" | "change");
+            if *name == "change" {
+                change = value.parse().ok();
+                continue;
+            }
+            let is_number = matches!(*name, "latestVersion" | "operation");
             let number = value.parse::<u64>().ok().filter(|_| is_number);
             let value = || number.map_or_else(|| value.as_str().into(), Json::from);
             members.entry((*name).to_owned()).or_insert_with(value);
@@ -301,6 +308,7 @@ impl From<Error> for Problem {
             members,
             headers: Vec::new(),
             is_raced: error.is_raced(),
+            change,
         };
         // After `unavailable` the outcome is unknown, so no header invites the client to repeat the write.
         if kind == ErrorKind::Busy {

@@ -186,6 +186,13 @@ class StreamsTest {
                 assertEquals("/clock", change.path());
                 assertEquals("modified", change.change());
             }
+            try (Snapshot snapshot = repository.snapshot()) {
+                String clock = snapshot.tree().find("/clock", 1).get(0).id();
+                repository.transact(t -> t.purge(InstanceId.entity(clock)));
+            }
+            try (Stream<WatchEvent<TreeChange>> events = repository.watchTree("/clock", 5)) {
+                assertTrue(events.findFirst().orElseThrow().readAgain());
+            }
         }
     }
 
