@@ -114,7 +114,8 @@ impl Described {
     /// The same problem, with the operation that made the change which was refused.
     fn naming(&self, problem: Problem) -> Problem {
         let starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
-        problem.of_change(|change| starts.partition_point(|start| *start <= change).checked_sub(1))
+        let of_change = |change| starts.partition_point(|start| *start <= change).checked_sub(1);
+        problem.of_change(|change| of_change(change).filter(|_| starts.len() > 1))
     }
 }
 

@@ -31,7 +31,8 @@ fn named(error: Error, record: &Record, number: u32) -> Error {
     let change = record.changes.get(number as usize).filter(|_| record.changes.len() > 1);
     let Some(change) = change else { return error };
     // An id that the engine made says nothing to those who did not see it yet.
-    let is_made = change.action.is_create() && change.action.instance().is_some_and(|new| new.id().text().is_none());
+    let is_made =
+        change.action.is_create() && change.action.instance().is_some_and(|new| new.id().text().is_none());
     let instance = change.action.instance().filter(|_| !is_made).map(|instance| instance.to_string());
     let error = error.with("change", number);
     match instance.filter(|instance| !error.text().contains(instance)) {
