@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::graph::actions as action;
 use crate::graph::instance_id;
-use crate::model::{Action, Change, InstanceId};
+use crate::model::{Action, Change, InstanceId, TypeKind};
 use crate::read::Snapshot;
 use crate::write::Transaction;
 use crate::{Error, Position, Result};
@@ -32,25 +32,38 @@ impl Transaction {
         if !record.changes.iter().any(|edit| edit.action.takes_along()) {
             return Ok(());
         }
+        let mut moved = HashSet::new();
         for Change { action, .. } in &record.changes {
-            let moved = match action {
-                Action::CreateRelationship(new) => Some(new.to.clone()),
-                Action::Relink(relink) => match &relink.to {
-                    Some(to) => Some(to.clone()),
-                    None => self.base.relationship(&relink.id)?.map(|link| link.to().clone()),
-                },
-                _ => None,
-            };
-            match moved {
-                Some(id) => {
-                    let instance = InstanceId::Entity(id);
+            match self.moved_child(action)? {
+                Some(instance) if moved.insert(instance.clone()) => {
                     self.expect_taken_along(&action::Delete { instance }.into())?;
                 }
                 None if action.takes_along() => self.expect_taken_along(action)?,
-                None => {}
+                _ => {}
             }
         }
         Ok(())
+    }
+
+    /// The entity that an action puts into a container.
+    fn moved_child(&self, action: &Action) -> Result<Option<InstanceId>> {
+        let graph = self.base.graph();
+        // A type that the edits declare may contain, too.
+        let contains = |name: &str| {
+            graph.names.find(name).is_none_or(|name| {
+                let is_known = graph.is_type_known(TypeKind::Relationship, name);
+                !is_known || graph.containment(name).is_some()
+            })
+        };
+        let child = match action {
+            Action::CreateRelationship(new) => contains(&new.type_name).then(|| new.to.clone()),
+            Action::Relink(relink) => match self.base.relationship(&relink.id)? {
+                Some(link) if !contains(link.type_name()) => None,
+                link => relink.to.clone().or_else(|| link.map(|link| link.to().clone())),
+            },
+            _ => None,
+        };
+        Ok(child.map(InstanceId::Entity))
     }
 
     /// The edits that gave an instance a value that must be unique and that others have. `numbers` are those of the
