@@ -146,7 +146,7 @@ pub struct Problem {
     headers: Vec<(HeaderName, HeaderValue)>,
     is_raced: bool,
     /// The number of the change of a transaction that was refused.
-    change: Option<usize>,
+    change: Option<u32>,
 }
 
 impl Problem {
@@ -213,7 +213,7 @@ impl Problem {
     /// The same problem of a request with operations: the member `operation` instead of the number of a change.
     #[must_use]
     pub fn of_change(mut self, operation_of: impl Fn(usize) -> Option<usize>) -> Problem {
-        if let Some(operation) = self.change.take().and_then(operation_of) {
+        if let Some(operation) = self.change.take().and_then(|change| operation_of(change as usize)) {
             self.members.insert("operation".to_owned(), operation.into());
         }
         self
