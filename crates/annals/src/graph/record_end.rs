@@ -67,11 +67,13 @@ impl Graph {
             former: HashMap::new(),
         };
         let [entities, relationships] = start.events;
-        // With such rules, nothing is created or deleted together, unless the record declared them after that.
+        // With such rules, nothing is changed together, unless the record declared them after that.
         for told in self.entities.events.iter_from(entities) {
             match told {
                 Told::One(event) => concerned.note_entity(event),
-                Told::Created(together) => concerned.entities.extend(&together.slots),
+                Told::Created(together) | Told::Restored(together) => {
+                    concerned.entities.extend(&together.slots)
+                }
                 Told::Deleted(_) => {}
             }
         }
@@ -128,7 +130,7 @@ impl Graph {
             for told in self.table(kind).events.iter_from(first) {
                 let event = match told {
                     Told::One(event) => event,
-                    Told::Created(together) => {
+                    Told::Created(together) | Told::Restored(together) => {
                         together.slots.iter().try_for_each(|slot| check(kind, *slot, &|_| true))?;
                         continue;
                     }
@@ -149,7 +151,7 @@ impl Graph {
         Ok(())
     }
 
-    /// True if the record that began at `start` created or deleted instances together.
+    /// True if the record that began at `start` created, deleted or restored instances together.
     fn has_together(&self, start: &RecordStart) -> bool {
         let mut tables = [&self.entities, &self.relationships].into_iter().zip(start.events);
         tables.any(|(table, first)| table.events.iter_from(first).any(|told| told.one().is_none()))

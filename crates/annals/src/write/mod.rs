@@ -10,6 +10,7 @@ mod candidate;
 
 pub(crate) use build::purged_edits::forget as forget_purged_edits;
 pub(crate) use build::retry::transact;
+pub use build::taken_back_mark::takes_back;
 pub use build::transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub(crate) use candidate::start as start_confirming;
 pub use candidate::{
@@ -24,4 +25,3 @@ pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
 pub use undo::built_on::BuiltOn;
 pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};
-pub use build::taken_back_mark::takes_back;

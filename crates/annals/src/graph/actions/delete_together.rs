@@ -27,8 +27,8 @@ const SEARCHED_FACTOR: usize = 8;
 
 #[cfg(test)]
 thread_local! {
-    /// True while a test applies deletions one by one, on this thread.
-    static ONE_BY_ONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// True while a test applies deletions and restorations one by one, on this thread.
+    pub(super) static ONE_BY_ONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The instances of adjacent deletions: slots, with the index of the deletion.

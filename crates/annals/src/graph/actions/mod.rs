@@ -34,6 +34,7 @@ mod relink;
 mod replace;
 mod restore;
 mod restore_taken;
+mod restore_together;
 mod retype;
 mod save_classification;
 mod save_entity;

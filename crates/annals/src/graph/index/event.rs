@@ -19,9 +19,11 @@ pub(crate) enum Told {
     Created(Arc<Together>),
     /// Instances were deleted together.
     Deleted(Arc<Together>),
+    /// Instances were restored together.
+    Restored(Arc<Together>),
 }
 
-/// Instances that were created, or deleted, together: their events are made when an index needs them.
+/// Instances that were created, deleted or restored together: their events are made when an index needs them.
 pub(crate) struct Together {
     /// Shape: ascending, each once.
     pub(crate) slots: Vec<u32>,
@@ -39,7 +41,7 @@ impl Told {
     pub(crate) fn one(&self) -> Option<&Event> {
         match self {
             Told::One(event) => Some(event),
-            Told::Created(_) | Told::Deleted(_) => None,
+            Told::Created(_) | Told::Deleted(_) | Told::Restored(_) => None,
         }
     }
 
@@ -47,7 +49,7 @@ impl Told {
     pub(crate) fn count(&self) -> usize {
         match self {
             Told::One(_) | Told::Deleted(_) => 1,
-            Told::Created(together) => together.slots.len(),
+            Told::Created(together) | Told::Restored(together) => together.slots.len(),
         }
     }
 
@@ -55,7 +57,9 @@ impl Told {
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
         let (one, others) = match self {
             Told::One(event) => (Some(event.slot()), &[][..]),
-            Told::Created(together) | Told::Deleted(together) => (None, &together.slots[..]),
+            Told::Created(together) | Told::Deleted(together) | Told::Restored(together) => {
+                (None, &together.slots[..])
+            }
         };
         one.into_iter().chain(others.iter().copied())
     }

@@ -1,4 +1,4 @@
-//! Random records, applied with deletions together and one by one: both graphs must be equal after each record.
+//! Random records, applied with deletions and restorations together and one by one: both graphs must be equal after each record.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::ONE_BY_ONE;
 use crate::graph::Graph;
 use crate::graph::compare::{differences, inconsistencies};
+use crate::graph::index::event::Told;
 use crate::graph::indexed::Indexed;
 use crate::log::ReadLimit;
 use crate::model::{
@@ -56,7 +57,10 @@ enum Step {
     },
     Restore {
         id: u8,
+        with_relationships: bool,
     },
+    /// Declares what every entity has: the types differ from those at its deletion.
+    Declare,
     Purge {
         id: u8,
         is_relationship: bool,
@@ -77,7 +81,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => id.clone().prop_map(|id| Step::Retype { id }),
         4 => (id.clone(), 1u8..12, proptest::option::of(0..IDS))
             .prop_map(|(id, count, relationship)| Step::Delete { id, count, relationship }),
-        3 => id.clone().prop_map(|id| Step::Restore { id }),
+        5 => (id.clone(), any::<bool>())
+            .prop_map(|(id, with_relationships)| Step::Restore { id, with_relationships }),
+        1 => Just(Step::Declare),
         2 => (id, any::<bool>()).prop_map(|(id, is_relationship)| Step::Purge { id, is_relationship }),
     ]
 }
@@ -94,11 +100,14 @@ fn relationship(number: u8) -> InstanceId {
     InstanceId::Relationship(id(number))
 }
 
+fn code_attribute() -> AttributeDefinition {
+    AttributeDefinition::new("code", ValueType::Integer).unique()
+}
+
 fn declare(t: &mut Transaction) -> Result<()> {
-    let code = AttributeDefinition::new("code", ValueType::Integer).unique();
     let key = AttributeDefinition::new("key", ValueType::Integer).key();
     let hidden = AttributeDefinition::new("hidden", ValueType::Integer).unindexed();
-    t.define_type(TypeDefinition::entity("plain").attribute(code))?;
+    t.define_type(TypeDefinition::entity("plain").attribute(code_attribute()))?;
     t.define_type(TypeDefinition::entity("keyed").attribute(key).attribute(hidden))?;
     t.define_type(TypeDefinition::relationship("holds").containing())?;
     t.define_type(TypeDefinition::relationship("lists").containing_in_order())
@@ -133,7 +142,12 @@ fn apply(t: &mut Transaction, step: &Step) -> Result<()> {
             (id..IDS.min(id + count)).try_for_each(|id| t.delete(&entity(id)))?;
             named.map_or(Ok(()), |named| t.delete(&relationship(named)))
         }
-        Step::Restore { id } => t.restore(&entity(id)),
+        Step::Restore { id, with_relationships: true } => t.restore(&entity(id)),
+        Step::Restore { id: number, with_relationships: false } => t.restore_alone(&id(number)),
+        Step::Declare => {
+            let text = AttributeDefinition::new("text", ValueType::String);
+            t.define_type(TypeDefinition::entity("plain").attribute(code_attribute()).attribute(text))
+        }
         Step::Purge { id, is_relationship: true } => t.purge(&relationship(id)),
         Step::Purge { id, is_relationship: false } => t.purge(&entity(id)),
     }
@@ -171,8 +185,8 @@ fn delete_what_is_there(repository: &Repository, step: &Step) {
     let _ = repository.transact(|t| live.iter().try_for_each(|number| t.delete(&entity(*number))));
 }
 
-#[test]
-fn deletions_of_a_container_are_together() -> Result<()> {
+/// A container with 19 children, and then these steps.
+fn of_container(then: &[Step]) -> Result<Repository> {
     let contain =
         |child: u8| Step::Contain { id: child, parent: 0, child, is_ordered: child.is_multiple_of(2) };
     let mut steps = vec![Step::Entity { id: 0, is_keyed: false, code: 0 }];
@@ -182,18 +196,50 @@ fn deletions_of_a_container_are_together() -> Result<()> {
             contain(child),
         ]);
     }
-    steps.push(Step::Delete { id: 0, count: 1, relationship: None });
+    steps.extend_from_slice(then);
     let steps: Vec<(Step, u8)> = steps.into_iter().map(|step| (step, 0)).collect();
-    let graph = history(&steps)?.snapshot();
-    let graph = graph.graph();
+    history(&steps)
+}
+
+const DELETE: Step = Step::Delete { id: 0, count: 1, relationship: None };
+
+#[test]
+fn deletions_of_a_container_are_together() -> Result<()> {
+    let snapshot = of_container(&[DELETE])?.snapshot();
+    let graph = snapshot.graph();
     let slots = |table: &crate::graph::table::Table| table.deletions.runs().map(|run| run.len).sum::<u32>();
     assert_eq!([slots(&graph.entities), slots(&graph.relationships)], [20, 19]);
     Ok(())
 }
 
+#[test]
+fn a_container_is_restored_together_unless_a_type_changed_since() -> Result<()> {
+    let restore = Step::Restore { id: 0, with_relationships: true };
+    for (then, expected) in [
+        (vec![DELETE, restore.clone()], [20, 19]),
+        (vec![DELETE, Step::Declare, restore.clone()], [0, 0]),
+        (vec![Step::Declare, DELETE, restore.clone(), DELETE, restore.clone()], [40, 38]),
+    ] {
+        let repository = of_container(&then)?;
+        let records = repository.snapshot().source().log().read(Position(1), ReadLimit::default())?;
+        let mut graph = Graph::with_spill(None);
+        for (position, bytes) in (1..).map(Position).zip(records) {
+            graph.apply(position, &decode_record(position, &bytes)?)?;
+        }
+        let restored = [&graph.entities, &graph.relationships].map(|table| {
+            let slots =
+                |told: &Told| if let Told::Restored(together) = told { together.slots.len() } else { 0 };
+            table.events.iter().map(slots).sum::<usize>()
+        });
+        assert_eq!(restored, expected);
+        assert_eq!(graph.entities.live_slots().len(), 20);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn deletions_together_make_the_graph_that_single_ones_make(
+    fn deletions_and_restorations_together_make_the_graph_that_single_ones_make(
         steps in proptest::collection::vec((step(), 0u8..8), 1..120),
         is_indexed_late in any::<bool>(),
     ) {
