@@ -74,7 +74,7 @@ impl Graph {
                 Told::Created(together) | Told::Restored(together) => {
                     concerned.entities.extend(&together.slots)
                 }
-                Told::Deleted(_) => {}
+                Told::Deleted(_) | Told::Purged(_) => {}
             }
         }
         for event in self.relationships.events.iter_from(relationships).filter_map(Told::one) {
@@ -135,7 +135,7 @@ impl Graph {
                         continue;
                     }
                     // It gives no value.
-                    Told::Deleted(_) => continue,
+                    Told::Deleted(_) | Told::Purged(_) => continue,
                 };
                 let Event::Put(Put { slot, before, after, changes }) = event else { continue };
                 let type_name = after.instance.type_name;
@@ -151,7 +151,7 @@ impl Graph {
         Ok(())
     }
 
-    /// True if the record that began at `start` created, deleted or restored instances together.
+    /// True if the record that began at `start` changed instances together.
     fn has_together(&self, start: &RecordStart) -> bool {
         let mut tables = [&self.entities, &self.relationships].into_iter().zip(start.events);
         tables.any(|(table, first)| table.events.iter_from(first).any(|told| told.one().is_none()))

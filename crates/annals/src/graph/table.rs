@@ -448,6 +448,25 @@ impl Table {
         self.deletions.remove(slot);
     }
 
+    /// Removes several instances permanently. Shape: slots ascending, each once; none with spilled values.
+    pub(crate) fn remove_sorted(&mut self, slots: &[u32]) {
+        for slot in slots {
+            for name in self.row(*slot).map(Row::names).unwrap_or_default() {
+                self.columns.put(name, *slot, None);
+            }
+            if let Some(extra) = self.extra(*slot) {
+                self.extras.set(extra as usize, Extra::default());
+            }
+            self.slots.remove(&self.ids[*slot as usize], *slot);
+            self.ids.set(*slot as usize, Id::from_uuid_bytes([0; 16]));
+        }
+        let emptied: Vec<(u32, [u8; 0])> = slots.iter().map(|slot| (*slot, [])).collect();
+        self.rows.set_sorted(&emptied);
+        let deleted: Vec<u32> =
+            slots.iter().copied().filter(|slot| self.deletions.get(*slot).is_some()).collect();
+        self.deletions.remove_sorted(&deleted);
+    }
+
     /// True if an instance has, or had, a set as this property.
     pub(crate) fn is_multi_valued(&self, name: Symbol) -> bool {
         self.lists.sets.has(name)

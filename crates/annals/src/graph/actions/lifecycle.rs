@@ -3,6 +3,7 @@
 
 use std::ops::Bound;
 
+use super::along::Along;
 use super::context::Context;
 use crate::graph::instance::past::ChangePlace;
 use crate::graph::instance::unpacked::Instance;
@@ -43,8 +44,13 @@ impl Graph {
 
     /// Adds relationships to the lists of their ends again. Shape: slots, types and ends.
     pub(super) fn enter_links_with(&mut self, relationships: &[(u32, Symbol, [u32; 2])]) {
-        self.past_links.remove_sorted(&past_keys(relationships));
+        self.forget_past_links(relationships);
         self.links.insert_together(relationships);
+    }
+
+    /// Removes links of relationships from the past. Shape: slots, types and ends.
+    pub(super) fn forget_past_links(&mut self, relationships: &[(u32, Symbol, [u32; 2])]) {
+        self.past_links.remove_sorted(&past_keys(relationships));
     }
 
     /// Moves the links of live relationships to the past. They include all relationships of `entities`.
@@ -124,14 +130,10 @@ impl Graph {
         }
         // Order: find everything first, because each removal changes what leads to the rest.
         let along = self.purged_along(slot);
-        along.relationships.into_iter().try_for_each(|relationship| self.purge_relationship(relationship))?;
-        [vec![slot], along.entities]
-            .concat()
-            .into_iter()
-            .try_for_each(|slot| self.remove(TypeKind::Entity, slot))
+        self.purge_along(Along { entities: [vec![slot], along.entities].concat(), ..along })
     }
 
-    fn purge_relationship(&mut self, slot: u32) -> Result<()> {
+    pub(super) fn purge_relationship(&mut self, slot: u32) -> Result<()> {
         let found = self.relationships.known(slot)?;
         if found.is_live() {
             self.links.remove(slot, found.type_name, found.ends);

@@ -27,6 +27,7 @@ mod name_collection;
 mod purge;
 mod purge_classification_copy;
 mod purge_copy;
+mod purge_together;
 mod reclassify;
 mod rehome;
 mod reidentify;

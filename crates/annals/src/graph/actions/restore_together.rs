@@ -7,7 +7,7 @@ use super::along::Along;
 use super::context::Context;
 use crate::graph::Graph;
 use crate::graph::index::Index;
-use crate::graph::index::event::{Instances, Known, Put, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Put, Together, Told};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::slot_set::SlotSet;
@@ -132,7 +132,7 @@ pub(super) fn restored(next: Instance, context: Context) -> Instance {
 }
 
 /// Those for which `is_first` is true, and the others.
-fn split(slots: Vec<u32>, is_first: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn split(slots: Vec<u32>, is_first: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
     slots.into_iter().partition(|slot| is_first(*slot))
 }
 
@@ -145,7 +145,7 @@ struct RestoredInstances {
 }
 
 impl Instances for RestoredInstances {
-    fn put(&self, slot: u32) -> Option<Put> {
+    fn event(&self, slot: u32) -> Option<Event> {
         // Nothing is read that could fail: none of them has spilled values.
         let known = |table: &Table| {
             let instance = table.get(slot).ok()??;
@@ -154,6 +154,6 @@ impl Instances for RestoredInstances {
             Some(Known { instance, is_proxy: false, home: None, unindexed, child: None })
         };
         let before = Some(known(&self.before)?);
-        Some(Put { slot, before, after: known(&self.after)?, changes: Vec::new() })
+        Some(Event::Put(Put { slot, before, after: known(&self.after)?, changes: Vec::new() }))
     }
 }

@@ -1,5 +1,6 @@
-//! Random records, applied with deletions and restorations together and one by one: both graphs must be equal after each record.
+//! Random records, applied with deletions, restorations and purges together and one by one: both graphs must be equal after each record.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -9,6 +10,7 @@ use crate::graph::Graph;
 use crate::graph::compare::{differences, inconsistencies};
 use crate::graph::index::event::Told;
 use crate::graph::indexed::Indexed;
+use crate::graph::purges::PurgedInstance;
 use crate::log::ReadLimit;
 use crate::model::{
     AttributeDefinition, ClassificationContent, Id, InstanceId, NewEntity, NewRelationship, Patch,
@@ -46,6 +48,9 @@ enum Step {
     Classify {
         id: u8,
     },
+    Declassify {
+        id: u8,
+    },
     Retype {
         id: u8,
     },
@@ -78,6 +83,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => ids.prop_map(|(id, from, to)| Step::Link { id, from, to }),
         2 => (id.clone(), any::<u8>()).prop_map(|(id, value)| Step::Update { id, value }),
         1 => id.clone().prop_map(|id| Step::Classify { id }),
+        1 => id.clone().prop_map(|id| Step::Declassify { id }),
         1 => id.clone().prop_map(|id| Step::Retype { id }),
         4 => (id.clone(), 1u8..12, proptest::option::of(0..IDS))
             .prop_map(|(id, count, relationship)| Step::Delete { id, count, relationship }),
@@ -137,6 +143,7 @@ fn apply(t: &mut Transaction, step: &Step) -> Result<()> {
             .map(drop),
         Step::Update { id, value } => t.update(&entity(id), Patch::new().set("text", i64::from(value))),
         Step::Classify { id: number } => t.classify(&id(number), ClassificationContent::new("marked")),
+        Step::Declassify { id: number } => t.declassify(&id(number), "marked"),
         Step::Retype { id } => t.retype(&entity(id), "plain"),
         Step::Delete { id, count, relationship: named } => {
             (id..IDS.min(id + count)).try_for_each(|id| t.delete(&entity(id)))?;
@@ -237,9 +244,48 @@ fn a_container_is_restored_together_unless_a_type_changed_since() -> Result<()> 
     Ok(())
 }
 
+/// What a graph knows about its purges: kind, slot, ids, types, starts.
+fn purges(graph: &Graph) -> (Position, Position, Position, BTreeSet<String>) {
+    let shown = |purged: &PurgedInstance| {
+        let PurgedInstance { position, kind, slot, ids, types, starts } = purged;
+        let [types, starts] = [
+            types.iter().map(|name| name.0).collect::<BTreeSet<_>>(),
+            starts.iter().copied().collect::<BTreeSet<_>>(),
+        ];
+        format!("{position} {kind:?} {slot} {ids:?} {types:?} {starts:?}")
+    };
+    let known = graph.purges.known(0..=u64::MAX).map(shown).collect();
+    (graph.purges.last, graph.purges.forgotten, graph.purged_relationship_at, known)
+}
+
+#[test]
+fn a_container_is_purged_together_live_or_deleted() -> Result<()> {
+    let purge = Step::Purge { id: 0, is_relationship: false };
+    for (then, expected) in [
+        (vec![purge.clone()], [20, 19]),
+        (vec![DELETE, purge.clone()], [20, 19]),
+        (vec![Step::Classify { id: 7 }, purge.clone()], [19, 19]),
+    ] {
+        let repository = of_container(&then)?;
+        let records = repository.snapshot().source().log().read(Position(1), ReadLimit::default())?;
+        let mut graph = Graph::with_spill(None);
+        for (position, bytes) in (1..).map(Position).zip(records) {
+            graph.apply(position, &decode_record(position, &bytes)?)?;
+        }
+        let purged = [&graph.entities, &graph.relationships].map(|table| {
+            let slots =
+                |told: &Told| if let Told::Purged(together) = told { together.slots.len() } else { 0 };
+            table.events.iter().map(slots).sum::<usize>()
+        });
+        assert_eq!(purged, expected);
+        assert_eq!(graph.entities.live_slots().len(), 0);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn deletions_and_restorations_together_make_the_graph_that_single_ones_make(
+    fn deletions_restorations_and_purges_together_make_the_graph_that_single_ones_make(
         steps in proptest::collection::vec((step(), 0u8..8), 1..120),
         is_indexed_late in any::<bool>(),
     ) {
@@ -257,6 +303,7 @@ proptest! {
             applied?;
             single.pass_events(0);
             together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
+            prop_assert_eq!(purges(&together.graph), purges(&single.graph));
             let settled = together.settled();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
             prop_assert_eq!(inconsistencies(&settled, &|| false), Vec::<String>::new());
