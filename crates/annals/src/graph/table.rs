@@ -457,7 +457,9 @@ impl Table {
             if let Some(extra) = self.extra(*slot) {
                 self.extras.set(extra as usize, Extra::default());
             }
-            self.slots.remove(&self.ids[*slot as usize], *slot);
+        }
+        self.slots.remove_all(slots.iter().map(|slot| (&self.ids[*slot as usize], *slot)));
+        for slot in slots {
             self.ids.set(*slot as usize, Id::from_uuid_bytes([0; 16]));
         }
         let emptied: Vec<(u32, [u8; 0])> = slots.iter().map(|slot| (*slot, [])).collect();

@@ -1,4 +1,4 @@
-//! What a purge takes along, removed together.
+//! The instances that a purge takes along, removed together.
 
 use std::sync::Arc;
 

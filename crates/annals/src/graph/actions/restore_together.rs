@@ -1,4 +1,4 @@
-//! What a restoration takes along, restored together: instances that one deletion deleted together, with the
+//! The instances that a restoration takes along, restored together: those that one deletion deleted together, with the
 //! relationships between them.
 
 use std::sync::Arc;

@@ -244,7 +244,7 @@ fn a_container_is_restored_together_unless_a_type_changed_since() -> Result<()> 
     Ok(())
 }
 
-/// What a graph knows about its purges: kind, slot, ids, types, starts.
+/// The last purges that a graph knows.
 fn purges(graph: &Graph) -> (Position, Position, Position, BTreeSet<String>) {
     let shown = |purged: &PurgedInstance| {
         let PurgedInstance { position, kind, slot, ids, types, starts } = purged;
