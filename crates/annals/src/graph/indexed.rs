@@ -116,7 +116,10 @@ impl Indexes {
             for told in batches.iter().flat_map(|batch| batch.events(kind).iter()) {
                 match told {
                     Told::One(event) => waiting.in_order.push(Some(event)),
-                    Told::Created(together) | Told::Deleted(together) => {
+                    Told::Created(together)
+                    | Told::Deleted(together)
+                    | Told::Restored(together)
+                    | Told::Purged(together) => {
                         for event in together.slots.iter().filter_map(|slot| together.event(*slot)) {
                             waiting.in_order.push(None);
                             waiting.made.push(event);

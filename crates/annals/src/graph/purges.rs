@@ -57,6 +57,21 @@ impl Purges {
         self.known = kept;
     }
 
+    /// Adds instances that the record at `position` purged together, the last ones in `purged`. If there are too many of
+    /// them, the graph knows only that there were such.
+    pub(crate) fn add_together(
+        &mut self,
+        position: Position,
+        count: usize,
+        purged: impl Iterator<Item = PurgedInstance>,
+    ) {
+        if count < 2 * KNOWN_MAX {
+            return purged.for_each(|purged| self.add(purged));
+        }
+        self.last = position;
+        self.forget(position);
+    }
+
     /// Notes that a compaction has removed a change of the record at `position`, perhaps a purge.
     pub(crate) fn forget(&mut self, position: Position) {
         self.forgotten = self.forgotten.max(position);

@@ -41,7 +41,7 @@ pub(crate) struct EventBatch {
     pub(crate) position: Position,
     pub(crate) entities: Vector<Told>,
     pub(crate) relationships: Vector<Told>,
-    /// Number of its events. Instances that were deleted together count once.
+    /// Number of its events. Instances that were deleted or purged together count once.
     pub(crate) events_count: usize,
     /// Length of its records; 0 if not counted. Units: bytes.
     pub(crate) bytes: usize,
@@ -159,6 +159,28 @@ impl Graph {
         self.table_mut(kind).remove(slot);
         self.tell(kind, Event::Purge(Purge { slot, last, types, homes }));
         Ok(())
+    }
+
+    /// Notes instances of one shape that are purged now, before they are removed.
+    pub(super) fn note_purged(&mut self, kind: TypeKind, slots: &[u32]) {
+        let table = match kind {
+            TypeKind::Relationship => &self.relationships,
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &self.entities,
+        };
+        // The position of the graph is still the one before this record.
+        let position = self.position.next();
+        let purged = slots.iter().map(|slot| {
+            let row = table.known_row(*slot);
+            PurgedInstance {
+                position: position.0,
+                kind,
+                slot: *slot,
+                ids: vec![table.id(*slot).clone()],
+                types: vec![row.type_name()],
+                starts: if kind == TypeKind::Relationship { vec![row.ends()[0]] } else { Vec::new() },
+            }
+        });
+        self.purges.add_together(position, slots.len(), purged);
     }
 
     /// Updates the indexed values of an instance, after types changed from `before`.

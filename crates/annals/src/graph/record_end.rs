@@ -67,12 +67,14 @@ impl Graph {
             former: HashMap::new(),
         };
         let [entities, relationships] = start.events;
-        // With such rules, nothing is created or deleted together, unless the record declared them after that.
+        // With such rules, nothing is changed together, unless the record declared them after that.
         for told in self.entities.events.iter_from(entities) {
             match told {
                 Told::One(event) => concerned.note_entity(event),
-                Told::Created(together) => concerned.entities.extend(&together.slots),
-                Told::Deleted(_) => {}
+                Told::Created(together) | Told::Restored(together) => {
+                    concerned.entities.extend(&together.slots)
+                }
+                Told::Deleted(_) | Told::Purged(_) => {}
             }
         }
         for event in self.relationships.events.iter_from(relationships).filter_map(Told::one) {
@@ -128,12 +130,12 @@ impl Graph {
             for told in self.table(kind).events.iter_from(first) {
                 let event = match told {
                     Told::One(event) => event,
-                    Told::Created(together) => {
+                    Told::Created(together) | Told::Restored(together) => {
                         together.slots.iter().try_for_each(|slot| check(kind, *slot, &|_| true))?;
                         continue;
                     }
                     // It gives no value.
-                    Told::Deleted(_) => continue,
+                    Told::Deleted(_) | Told::Purged(_) => continue,
                 };
                 let Event::Put(Put { slot, before, after, changes }) = event else { continue };
                 let type_name = after.instance.type_name;
@@ -149,7 +151,7 @@ impl Graph {
         Ok(())
     }
 
-    /// True if the record that began at `start` created or deleted instances together.
+    /// True if the record that began at `start` changed instances together.
     fn has_together(&self, start: &RecordStart) -> bool {
         let mut tables = [&self.entities, &self.relationships].into_iter().zip(start.events);
         tables.any(|(table, first)| table.events.iter_from(first).any(|told| told.one().is_none()))

@@ -12,7 +12,7 @@ use super::index::event::Told;
 use super::instance::deletions::{Deletion, Deletions};
 use super::instance::past::{Past, PastVersion, View};
 use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_extra};
-use super::instance::row_pack::pack_with;
+use super::instance::row_pack::{pack_again, pack_with};
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
@@ -33,6 +33,9 @@ const _: () = assert!(INDEX_KEY_BYTES_MAX + 4 <= KEY_BYTES_MAX);
 
 /// Room for most rows. Units: bytes.
 const ROW_BYTES: usize = 160;
+
+/// Rows that are replaced together.
+const ROWS_TOGETHER: usize = 1_024;
 
 const KNOWN: &str = "links, lists and handles of a graph lead to instances in its tables";
 
@@ -363,6 +366,33 @@ impl Table {
         rows.iter().for_each(|(slot, _)| self.deletions.remove(*slot));
     }
 
+    /// Replaces instances by later versions with the properties that their rows have, none of which is spilled. `next`
+    /// makes the head of the later version from that of the version in force.
+    ///
+    /// Shape: slots ascending, each once; instances without classifications that were deleted together with others.
+    pub(crate) fn restore(&mut self, slots: &[u32], next: impl Fn(&Instance) -> Instance) {
+        for together in slots.chunks(ROWS_TOGETHER) {
+            let mut rows = Vec::with_capacity(together.len());
+            for slot in together {
+                let head = self.known_row(*slot).head(self.id(*slot), self.past(*slot));
+                let later = next(&head);
+                let extra = self.extra(*slot);
+                let number = extra.unwrap_or_else(|| narrow(self.extras.len()));
+                let mut bytes = Vec::with_capacity(ROW_BYTES);
+                let sets = pack_again(&later, number, self.known_row(*slot), &mut bytes);
+                let row = self.own_memory(&mut bytes, sets, number);
+                let kept = Extra { past: later.past, row };
+                match extra {
+                    Some(extra) => self.extras.set(extra as usize, kept),
+                    None => self.extras.push(kept),
+                }
+                rows.push((*slot, bytes));
+            }
+            self.rows.set_sorted(&rows);
+        }
+        self.deletions.remove_sorted(slots);
+    }
+
     // The bytes in a page for a later version of the instance at `slot`.
     fn pack_later(&mut self, slot: u32, instance: &Instance) -> Vec<u8> {
         let places = self.row(slot).map(Row::places).unwrap_or_default();
@@ -416,6 +446,27 @@ impl Table {
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
         self.deletions.remove(slot);
+    }
+
+    /// Removes several instances permanently. Shape: slots ascending, each once; none with spilled values.
+    pub(crate) fn remove_sorted(&mut self, slots: &[u32]) {
+        for slot in slots {
+            for name in self.row(*slot).map(Row::names).unwrap_or_default() {
+                self.columns.put(name, *slot, None);
+            }
+            if let Some(extra) = self.extra(*slot) {
+                self.extras.set(extra as usize, Extra::default());
+            }
+        }
+        self.slots.remove_all(slots.iter().map(|slot| (&self.ids[*slot as usize], *slot)));
+        for slot in slots {
+            self.ids.set(*slot as usize, Id::from_uuid_bytes([0; 16]));
+        }
+        let emptied: Vec<(u32, [u8; 0])> = slots.iter().map(|slot| (*slot, [])).collect();
+        self.rows.set_sorted(&emptied);
+        let deleted: Vec<u32> =
+            slots.iter().copied().filter(|slot| self.deletions.get(*slot).is_some()).collect();
+        self.deletions.remove_sorted(&deleted);
     }
 
     /// True if an instance has, or had, a set as this property.

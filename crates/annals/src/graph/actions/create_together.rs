@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::apply::Done;
 use super::context::Context;
 use crate::graph::Graph;
-use crate::graph::index::event::{Instances, Known, Put, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Put, Together, Told};
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
@@ -112,13 +112,13 @@ struct NewInstances {
 }
 
 impl Instances for NewInstances {
-    fn put(&self, slot: u32) -> Option<Put> {
+    fn event(&self, slot: u32) -> Option<Event> {
         // Nothing is read that could fail: none of them has spilled values.
         let instance = self.table.get(slot).ok()??;
         let names = instance.properties.iter().map(|(name, _)| name);
         let unindexed = self.types.unindexed_among(self.kind, instance.type_name, names);
         let after = Known { instance, is_proxy: false, home: None, unindexed, child: None };
-        Some(Put { slot, before: None, after, changes: Vec::new() })
+        Some(Event::Put(Put { slot, before: None, after, changes: Vec::new() }))
     }
 }
 

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::lifecycle::BOTH;
 use crate::Result;
 use crate::graph::index::Index;
-use crate::graph::index::event::{Instances, Known, Put, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Put, Together, Told};
 use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
@@ -27,8 +27,8 @@ const SEARCHED_FACTOR: usize = 8;
 
 #[cfg(test)]
 thread_local! {
-    /// True while a test applies deletions one by one, on this thread.
-    static ONE_BY_ONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// True while a test applies deletions, restorations and purges one by one, on this thread.
+    pub(super) static ONE_BY_ONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The instances of adjacent deletions: slots, with the index of the deletion.
@@ -132,7 +132,7 @@ impl Graph {
     }
 
     /// Removes children from their places, by the relationships that contained them.
-    fn leave_places(&mut self, left: &[(u32, Symbol, [u32; 2])]) -> Result<()> {
+    pub(super) fn leave_places(&mut self, left: &[(u32, Symbol, [u32; 2])]) -> Result<()> {
         let contained = left.iter().filter(|(_, type_name, _)| self.types.containments.contains(type_name));
         let mut contained: Vec<(u32, u32)> =
             contained.map(|(slot, _, [parent, _])| (*parent, *slot)).collect();
@@ -211,7 +211,7 @@ struct DeletedInstances {
 }
 
 impl Instances for DeletedInstances {
-    fn put(&self, slot: u32) -> Option<Put> {
+    fn event(&self, slot: u32) -> Option<Event> {
         // Nothing is read that could fail: none of them has spilled values.
         let [before, after] = self.table.around_deletion(slot).ok()??;
         let known = |instance: Arc<Instance>| {
@@ -219,7 +219,7 @@ impl Instances for DeletedInstances {
             let unindexed = self.types.unindexed_among(self.kind, instance.type_name, names);
             Known { instance, is_proxy: false, home: None, unindexed, child: None }
         };
-        Some(Put { slot, before: Some(known(before)), after: known(after), changes: Vec::new() })
+        Some(Event::Put(Put { slot, before: Some(known(before)), after: known(after), changes: Vec::new() }))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Restores a deleted instance.
 
 use super::act::{Act, Codes, Touches};
+use super::along::Along;
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::lifecycle::check_not_before;
+use super::restore_together::restored;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
-use crate::model::{InstanceId, Status, TypeKind};
+use crate::model::{InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// Restores a deleted instance.
@@ -53,12 +55,13 @@ impl Act for Restore {
             return graph.restore_relationship(context, slot);
         }
         let along = graph.restored_along(slot, *with_relationships, context.valid_from);
+        let all = Along { entities: [vec![slot], along.entities].concat(), ..along };
+        let rest = graph.restore_together(context, all)?;
         // Order: entities first, so that each relationship has both ends; containers come before their children.
-        graph.restore_entity(context, slot)?;
-        for entity in along.entities {
+        for entity in rest.entities {
             graph.restore_entity(context, entity)?;
         }
-        along.relationships.into_iter().try_for_each(|slot| graph.restore_relationship(context, slot))
+        rest.relationships.into_iter().try_for_each(|slot| graph.restore_relationship(context, slot))
     }
 }
 
@@ -88,7 +91,6 @@ impl Graph {
     }
 
     fn restored(&mut self, before: &Instance, context: Context) -> Instance {
-        let live_from = context.valid_from;
-        Instance { status: Status::Active, live_from, ..self.next_version_here(before, context) }
+        restored(self.next_version_here(before, context), context)
     }
 }

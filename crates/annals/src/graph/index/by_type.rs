@@ -64,6 +64,24 @@ impl ByType {
         self.past_extents.insert_sorted(type_name, slots);
     }
 
+    /// Moves instances of a type back that were restored together. Shape: slots of deleted instances, none of them a
+    /// proxy; ascending.
+    pub(crate) fn restore(&mut self, type_name: Symbol, slots: &[u32]) {
+        self.live.insert_sorted(slots);
+        self.dead.remove_sorted(slots);
+        self.extents.insert_sorted(type_name, slots);
+        self.past_extents.remove_sorted(type_name, slots);
+    }
+
+    /// Forgets instances that always had this type and were purged together. Shape: slots of instances, none of them a
+    /// proxy; ascending.
+    pub(crate) fn purge(&mut self, type_name: Symbol, slots: &[u32]) {
+        self.live.remove_sorted(slots);
+        self.dead.remove_sorted(slots);
+        self.extents.remove_sorted(type_name, slots);
+        self.past_extents.remove_sorted(type_name, slots);
+    }
+
     fn forget(&mut self, slot: u32, types: &[Symbol]) {
         self.live.remove(slot);
         self.dead.remove(slot);

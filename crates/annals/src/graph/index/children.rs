@@ -99,6 +99,17 @@ impl Children {
         ordered.apply_to_one(&mut self.ordered);
     }
 
+    /// Adds children again at the places that they left. Shape: slots of the relationships to them, with their places.
+    pub(crate) fn enter_again(&mut self, children: &[(u32, Child)]) {
+        let mut changes = SetChanges::default();
+        for (relationship, child) in children {
+            each_key(*relationship, child, Step::Enters, &mut |code, key, is_added| {
+                changes.push(code, key, is_added)
+            });
+        }
+        changes.apply_to(self);
+    }
+
     /// Removes the children of `parent` whose relationships `leaves` selects from their places, several times faster than
     /// one by one if they are most of its children.
     pub(crate) fn leave_together(&mut self, parent: u32, leaves: impl Fn(u32) -> bool) {
@@ -182,6 +193,27 @@ fn each_change(event: &Event, change: &mut impl FnMut(u8, &[u8], bool)) {
     }
 }
 
+/// Changes of all sets.
+struct SetChanges(Vec<(u8, KeyChanges)>);
+
+impl Default for SetChanges {
+    fn default() -> SetChanges {
+        SetChanges(Children::SETS.iter().map(|code| (*code, KeyChanges::default())).collect())
+    }
+}
+
+impl SetChanges {
+    fn push(&mut self, code: u8, key: &[u8], is_added: bool) {
+        let of_set = self.0.iter_mut().find(|(set, _)| *set == code);
+        let (_, of_set) = of_set.expect("it is one of the sets");
+        of_set.push(Symbol(0), |keys| keys.extend_from_slice(key), is_added);
+    }
+
+    fn apply_to(&self, children: &mut Children) {
+        self.0.iter().for_each(|(code, changes)| changes.apply_to_one(children.set_mut(*code)));
+    }
+}
+
 impl Index for Children {
     const NAME: &'static str = "children";
     const SETS: &'static [u8] = &[NAMED, ORDERED, PAST, VALUES];
@@ -190,15 +222,11 @@ impl Index for Children {
         if let [event] = events {
             return each_change(event, &mut |code, key, is_added| self.change(code, key, is_added));
         }
-        let mut changes = Self::SETS.iter().map(|code| (*code, KeyChanges::default())).collect::<Vec<_>>();
+        let mut changes = SetChanges::default();
         for event in events {
-            each_change(event, &mut |code, key, is_added| {
-                let of_set = changes.iter_mut().find(|(set, _)| *set == code);
-                let (_, of_set) = of_set.expect("it is one of the sets");
-                of_set.push(Symbol(0), |keys| keys.extend_from_slice(key), is_added);
-            });
+            each_change(event, &mut |code, key, is_added| changes.push(code, key, is_added));
         }
-        changes.iter().for_each(|(code, changes)| changes.apply_to_one(self.set_mut(*code)));
+        changes.apply_to(self);
     }
 
     fn save(&self) -> Vec<SavedSet<'_>> {

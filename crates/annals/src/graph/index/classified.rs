@@ -54,6 +54,11 @@ impl Classified {
         }
     }
 
+    /// True if an entity had a classification that it has no longer, or is deleted and had one.
+    pub(crate) fn was_classified(&self, slot: u32) -> bool {
+        !self.past_of.is_empty() && self.past_of.prefix(&slot.to_be_bytes()).next().is_some()
+    }
+
     fn forget_past(&mut self, slot: u32) {
         let names: Vec<u32> = self.past_of.prefix(&slot.to_be_bytes()).map(slot_of_key).collect();
         for name in names.into_iter().map(Symbol) {

@@ -19,9 +19,13 @@ pub(crate) enum Told {
     Created(Arc<Together>),
     /// Instances were deleted together.
     Deleted(Arc<Together>),
+    /// Instances were restored together.
+    Restored(Arc<Together>),
+    /// Instances were purged together.
+    Purged(Arc<Together>),
 }
 
-/// Instances that were created, or deleted, together: their events are made when an index needs them.
+/// Instances that were created, deleted, restored or purged together: their events are made when an index needs them.
 pub(crate) struct Together {
     /// Shape: ascending, each once.
     pub(crate) slots: Vec<u32>,
@@ -31,7 +35,7 @@ pub(crate) struct Together {
 /// The table of instances that were changed together, as that left it.
 pub(crate) trait Instances: Send + Sync {
     /// The event of the instance at `slot`, without its place in a container.
-    fn put(&self, slot: u32) -> Option<Put>;
+    fn event(&self, slot: u32) -> Option<Event>;
 }
 
 impl Told {
@@ -39,15 +43,15 @@ impl Told {
     pub(crate) fn one(&self) -> Option<&Event> {
         match self {
             Told::One(event) => Some(event),
-            Told::Created(_) | Told::Deleted(_) => None,
+            Told::Created(_) | Told::Deleted(_) | Told::Restored(_) | Told::Purged(_) => None,
         }
     }
 
-    /// Number of its events. Instances that were deleted together count once: searches pass over them fast.
+    /// Number of its events. Instances that were deleted or purged together count once: searches pass over them fast.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Told::One(_) | Told::Deleted(_) => 1,
-            Told::Created(together) => together.slots.len(),
+            Told::One(_) | Told::Deleted(_) | Told::Purged(_) => 1,
+            Told::Created(together) | Told::Restored(together) => together.slots.len(),
         }
     }
 
@@ -55,7 +59,10 @@ impl Told {
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
         let (one, others) = match self {
             Told::One(event) => (Some(event.slot()), &[][..]),
-            Told::Created(together) | Told::Deleted(together) => (None, &together.slots[..]),
+            Told::Created(together)
+            | Told::Deleted(together)
+            | Told::Restored(together)
+            | Told::Purged(together) => (None, &together.slots[..]),
         };
         one.into_iter().chain(others.iter().copied())
     }
@@ -72,7 +79,7 @@ impl Together {
 
     /// The event of the instance at `slot`.
     pub(crate) fn event(&self, slot: u32) -> Option<Event> {
-        self.instances.put(slot).map(Event::Put)
+        self.instances.event(slot)
     }
 }
 

@@ -133,6 +133,22 @@ impl Deletions {
         }
     }
 
+    /// The same for several instances, each of which has one. Shape: slots ascending, each once.
+    pub(crate) fn remove_sorted(&mut self, slots: &[u32]) {
+        for together in slots.chunk_by(|one, next| at(*one).0 == at(*next).0) {
+            let Some(page) = self.pages.get_mut(at(together[0]).0) else { continue };
+            let numbers = page.numbers_mut();
+            together.iter().for_each(|slot| numbers[at(*slot).1] = NO_DELETION);
+            if numbers.iter().all(|number| *number == NO_DELETION) {
+                *page = Page::None;
+            }
+        }
+        self.len -= slots.len();
+        if self.len == 0 {
+            *self = Deletions::new();
+        }
+    }
+
     /// All deletions, by number.
     pub(crate) fn list(&self) -> impl Iterator<Item = &Deletion> {
         self.list.iter()
@@ -221,6 +237,9 @@ mod tests {
                         slots.into_iter().filter(|slot| !model.contains_key(slot)).map(|slot| (slot, number)).collect();
                     deletions.put_sorted(&free);
                     model.extend(free.iter().map(|(slot, _)| (*slot, deletion(first))));
+                } else if first % 2 == 0 {
+                    let there: Vec<u32> = slots.into_iter().filter(|slot| model.remove(slot).is_some()).collect();
+                    deletions.remove_sorted(&there);
                 } else {
                     for slot in slots {
                         deletions.remove(slot);

@@ -10,6 +10,7 @@ use super::classified::Classified;
 use super::deletions::Deletion;
 use super::headers::{HeaderNumber, PLAIN};
 use super::past::{ChangePlace, Past, PastVersion};
+use super::properties::Properties;
 use super::row_list::List;
 use super::row_value::{Reader, length_at, u32_at, u64_at};
 use super::unpacked::{Classification, Instance, NO_ENDS, RowStamp};
@@ -370,8 +371,18 @@ impl<'g> Row<'g> {
 
     /// The whole instance, decoded. `read` reads spilled values.
     pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>, read: Reader) -> Result<Instance> {
-        let mut instance = Instance {
-            properties: self.properties().read(&mut *read)?,
+        let properties = self.properties().read(&mut *read)?;
+        let mut instance = Instance { properties, ..self.head(id, past) };
+        let classifications: Result<Vec<Classification>> =
+            self.classifications().map(|known| known.read(&mut *read)).collect();
+        instance.set_classifications(classifications?);
+        Ok(instance)
+    }
+
+    /// The instance without properties and classifications.
+    pub(crate) fn head(self, id: &Id, past: Option<Arc<Past>>) -> Instance {
+        Instance {
+            properties: Properties::new(),
             type_name: self.type_name(),
             version: self.version(),
             versions: self.versions(),
@@ -389,11 +400,7 @@ impl<'g> Row<'g> {
             changed: self.changed(),
             base: self.base(),
             since_anchor: self.since_anchor(),
-        };
-        let classifications: Result<Vec<Classification>> =
-            self.classifications().map(|known| known.read(&mut *read)).collect();
-        instance.set_classifications(classifications?);
-        Ok(instance)
+        }
     }
 }
 

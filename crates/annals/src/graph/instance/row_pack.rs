@@ -2,7 +2,9 @@
 
 use super::classified::append_head;
 use super::headers::PLAIN;
-use super::row::{DELETED, HAS_ENDS, HAS_HEADER, HAS_SPILLED, IS_CLASSIFIED, IS_LATER, NO_EXTRA, OwnRow};
+use super::row::{
+    DELETED, HAS_ENDS, HAS_HEADER, HAS_SPILLED, IS_CLASSIFIED, IS_LATER, NO_EXTRA, OwnRow, Row,
+};
 use super::row_list::append_list;
 use super::row_value::{
     FALSE, FLOAT, INTEGER, LARGE_SET, OTHER, SMALL_INTEGER, SPILLED_OTHER, SPILLED_STRING, STRING, TIMESTAMP,
@@ -57,6 +59,14 @@ pub(crate) fn pack_with(
     packing.append_properties(properties.len(), properties.iter().copied(), out);
     out[start] |= packing.flags();
     packing.sets
+}
+
+/// Appends the row of an instance with the head of `instance`, which has no properties, and with the properties of `row`,
+/// none of them spilled; and returns the large sets beside its bytes.
+pub(crate) fn pack_again(instance: &Instance, extra: u32, row: Row<'_>, out: &mut Vec<u8>) -> Vec<Value> {
+    append_row_head(instance, extra, out);
+    out.extend_from_slice(&row.bytes[row.properties_at()..]);
+    row.sets.to_vec()
 }
 
 impl OwnRow {

@@ -113,7 +113,15 @@ impl IdMap {
     pub(crate) fn remove(&mut self, key: u128, slot: u32) {
         // Checking first keeps a miss from copying.
         if self.get(key, |held| held == slot).is_some() {
-            self.root.remove(Entry::new(key, slot), 0);
+            self.root.remove(&[Entry::new(key, slot)], 0);
+        }
+    }
+
+    /// Removes slots under their keys, those that are there. Many at once copy each leaf once.
+    pub(crate) fn remove_all(&mut self, entries: impl IntoIterator<Item = (u128, u32)>) {
+        let entries = ordered(entries);
+        if !entries.is_empty() {
+            self.root.remove(&entries, 0);
         }
     }
 }
@@ -163,22 +171,33 @@ impl Node {
         }
     }
 
-    // Removes an entry from the node at the first `bits` bits of its tag.
-    fn remove(&mut self, entry: Entry, bits: u32) {
+    // Removes entries, in the order of their tags, from the node at the first `bits` bits of these.
+    fn remove(&mut self, entries: &[Entry], bits: u32) {
         match self {
             Node::Branch(children) => {
-                Arc::make_mut(children)[entry.digit(bits)].remove(entry, bits + FAN_BITS);
+                let children = Arc::make_mut(children);
+                for own in entries.chunk_by(|one, next| one.digit(bits) == next.digit(bits)) {
+                    children[own[0].digit(bits)].remove(own, bits + FAN_BITS);
+                }
             }
-            Node::Leaf(leaf) => leaf.remove(entry),
+            Node::Leaf(leaf) => leaf.remove(entries),
         }
     }
 }
 
 impl Leaf {
-    fn remove(&mut self, entry: Entry) {
+    // Shape: in the order of their tags.
+    fn remove(&mut self, removed: &[Entry]) {
+        let is_removed = |held: &Entry| {
+            let from = removed.partition_point(|removed| removed.tag < held.tag);
+            removed[from..]
+                .iter()
+                .take_while(|removed| removed.tag == held.tag)
+                .any(|removed| removed == held)
+        };
         for entries in [&mut self.settled, &mut self.recent] {
-            if entries.contains(&entry) {
-                *entries = entries.iter().filter(|held| **held != entry).copied().collect();
+            if entries.iter().any(is_removed) {
+                *entries = entries.iter().filter(|held| !is_removed(held)).copied().collect();
             }
         }
     }

@@ -70,6 +70,13 @@ impl SlotsById {
         self.others.insert_all(others.map(|(id, slot)| (key_of(id), slot)));
     }
 
+    /// Removes ids with their slots.
+    pub(super) fn remove_all<'i>(&mut self, ids: impl Iterator<Item = (&'i Id, u32)> + Clone) {
+        self.uuids.remove_all(ids.clone().filter_map(|(id, slot)| Some((uuid(id)?, slot))));
+        let others = ids.filter(|(id, _)| uuid(id).is_none());
+        self.others.remove_all(others.map(|(id, slot)| (key_of(id), slot)));
+    }
+
     pub(super) fn remove(&mut self, id: &Id, slot: u32) {
         match uuid(id) {
             Some(uuid) => self.uuids.remove(uuid, slot),

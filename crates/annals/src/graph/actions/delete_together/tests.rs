@@ -1,5 +1,6 @@
-//! Random records, applied with deletions together and one by one: both graphs must be equal after each record.
+//! Random records, applied with deletions, restorations and purges together and one by one: both graphs must be equal after each record.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -7,7 +8,9 @@ use proptest::prelude::*;
 use super::ONE_BY_ONE;
 use crate::graph::Graph;
 use crate::graph::compare::{differences, inconsistencies};
+use crate::graph::index::event::Told;
 use crate::graph::indexed::Indexed;
+use crate::graph::purges::PurgedInstance;
 use crate::log::ReadLimit;
 use crate::model::{
     AttributeDefinition, ClassificationContent, Id, InstanceId, NewEntity, NewRelationship, Patch,
@@ -45,6 +48,9 @@ enum Step {
     Classify {
         id: u8,
     },
+    Declassify {
+        id: u8,
+    },
     Retype {
         id: u8,
     },
@@ -56,7 +62,10 @@ enum Step {
     },
     Restore {
         id: u8,
+        with_relationships: bool,
     },
+    /// Declares what every entity has: the types differ from those at its deletion.
+    Declare,
     Purge {
         id: u8,
         is_relationship: bool,
@@ -74,10 +83,13 @@ fn step() -> impl Strategy<Value = Step> {
         4 => ids.prop_map(|(id, from, to)| Step::Link { id, from, to }),
         2 => (id.clone(), any::<u8>()).prop_map(|(id, value)| Step::Update { id, value }),
         1 => id.clone().prop_map(|id| Step::Classify { id }),
+        1 => id.clone().prop_map(|id| Step::Declassify { id }),
         1 => id.clone().prop_map(|id| Step::Retype { id }),
         4 => (id.clone(), 1u8..12, proptest::option::of(0..IDS))
             .prop_map(|(id, count, relationship)| Step::Delete { id, count, relationship }),
-        3 => id.clone().prop_map(|id| Step::Restore { id }),
+        5 => (id.clone(), any::<bool>())
+            .prop_map(|(id, with_relationships)| Step::Restore { id, with_relationships }),
+        1 => Just(Step::Declare),
         2 => (id, any::<bool>()).prop_map(|(id, is_relationship)| Step::Purge { id, is_relationship }),
     ]
 }
@@ -94,11 +106,14 @@ fn relationship(number: u8) -> InstanceId {
     InstanceId::Relationship(id(number))
 }
 
+fn code_attribute() -> AttributeDefinition {
+    AttributeDefinition::new("code", ValueType::Integer).unique()
+}
+
 fn declare(t: &mut Transaction) -> Result<()> {
-    let code = AttributeDefinition::new("code", ValueType::Integer).unique();
     let key = AttributeDefinition::new("key", ValueType::Integer).key();
     let hidden = AttributeDefinition::new("hidden", ValueType::Integer).unindexed();
-    t.define_type(TypeDefinition::entity("plain").attribute(code))?;
+    t.define_type(TypeDefinition::entity("plain").attribute(code_attribute()))?;
     t.define_type(TypeDefinition::entity("keyed").attribute(key).attribute(hidden))?;
     t.define_type(TypeDefinition::relationship("holds").containing())?;
     t.define_type(TypeDefinition::relationship("lists").containing_in_order())
@@ -128,12 +143,18 @@ fn apply(t: &mut Transaction, step: &Step) -> Result<()> {
             .map(drop),
         Step::Update { id, value } => t.update(&entity(id), Patch::new().set("text", i64::from(value))),
         Step::Classify { id: number } => t.classify(&id(number), ClassificationContent::new("marked")),
+        Step::Declassify { id: number } => t.declassify(&id(number), "marked"),
         Step::Retype { id } => t.retype(&entity(id), "plain"),
         Step::Delete { id, count, relationship: named } => {
             (id..IDS.min(id + count)).try_for_each(|id| t.delete(&entity(id)))?;
             named.map_or(Ok(()), |named| t.delete(&relationship(named)))
         }
-        Step::Restore { id } => t.restore(&entity(id)),
+        Step::Restore { id, with_relationships: true } => t.restore(&entity(id)),
+        Step::Restore { id: number, with_relationships: false } => t.restore_alone(&id(number)),
+        Step::Declare => {
+            let text = AttributeDefinition::new("text", ValueType::String);
+            t.define_type(TypeDefinition::entity("plain").attribute(code_attribute()).attribute(text))
+        }
         Step::Purge { id, is_relationship: true } => t.purge(&relationship(id)),
         Step::Purge { id, is_relationship: false } => t.purge(&entity(id)),
     }
@@ -171,8 +192,8 @@ fn delete_what_is_there(repository: &Repository, step: &Step) {
     let _ = repository.transact(|t| live.iter().try_for_each(|number| t.delete(&entity(*number))));
 }
 
-#[test]
-fn deletions_of_a_container_are_together() -> Result<()> {
+/// A container with 19 children, and then these steps.
+fn of_container(then: &[Step]) -> Result<Repository> {
     let contain =
         |child: u8| Step::Contain { id: child, parent: 0, child, is_ordered: child.is_multiple_of(2) };
     let mut steps = vec![Step::Entity { id: 0, is_keyed: false, code: 0 }];
@@ -182,18 +203,89 @@ fn deletions_of_a_container_are_together() -> Result<()> {
             contain(child),
         ]);
     }
-    steps.push(Step::Delete { id: 0, count: 1, relationship: None });
+    steps.extend_from_slice(then);
     let steps: Vec<(Step, u8)> = steps.into_iter().map(|step| (step, 0)).collect();
-    let graph = history(&steps)?.snapshot();
-    let graph = graph.graph();
+    history(&steps)
+}
+
+const DELETE: Step = Step::Delete { id: 0, count: 1, relationship: None };
+
+#[test]
+fn deletions_of_a_container_are_together() -> Result<()> {
+    let snapshot = of_container(&[DELETE])?.snapshot();
+    let graph = snapshot.graph();
     let slots = |table: &crate::graph::table::Table| table.deletions.runs().map(|run| run.len).sum::<u32>();
     assert_eq!([slots(&graph.entities), slots(&graph.relationships)], [20, 19]);
     Ok(())
 }
 
+#[test]
+fn a_container_is_restored_together_unless_a_type_changed_since() -> Result<()> {
+    let restore = Step::Restore { id: 0, with_relationships: true };
+    for (then, expected) in [
+        (vec![DELETE, restore.clone()], [20, 19]),
+        (vec![DELETE, Step::Declare, restore.clone()], [0, 0]),
+        (vec![Step::Declare, DELETE, restore.clone(), DELETE, restore.clone()], [40, 38]),
+    ] {
+        let repository = of_container(&then)?;
+        let records = repository.snapshot().source().log().read(Position(1), ReadLimit::default())?;
+        let mut graph = Graph::with_spill(None);
+        for (position, bytes) in (1..).map(Position).zip(records) {
+            graph.apply(position, &decode_record(position, &bytes)?)?;
+        }
+        let restored = [&graph.entities, &graph.relationships].map(|table| {
+            let slots =
+                |told: &Told| if let Told::Restored(together) = told { together.slots.len() } else { 0 };
+            table.events.iter().map(slots).sum::<usize>()
+        });
+        assert_eq!(restored, expected);
+        assert_eq!(graph.entities.live_slots().len(), 20);
+    }
+    Ok(())
+}
+
+/// The last purges that a graph knows.
+fn purges(graph: &Graph) -> (Position, Position, Position, BTreeSet<String>) {
+    let shown = |purged: &PurgedInstance| {
+        let PurgedInstance { position, kind, slot, ids, types, starts } = purged;
+        let [types, starts] = [
+            types.iter().map(|name| name.0).collect::<BTreeSet<_>>(),
+            starts.iter().copied().collect::<BTreeSet<_>>(),
+        ];
+        format!("{position} {kind:?} {slot} {ids:?} {types:?} {starts:?}")
+    };
+    let known = graph.purges.known(0..=u64::MAX).map(shown).collect();
+    (graph.purges.last, graph.purges.forgotten, graph.purged_relationship_at, known)
+}
+
+#[test]
+fn a_container_is_purged_together_live_or_deleted() -> Result<()> {
+    let purge = Step::Purge { id: 0, is_relationship: false };
+    for (then, expected) in [
+        (vec![purge.clone()], [20, 19]),
+        (vec![DELETE, purge.clone()], [20, 19]),
+        (vec![Step::Classify { id: 7 }, purge.clone()], [19, 19]),
+    ] {
+        let repository = of_container(&then)?;
+        let records = repository.snapshot().source().log().read(Position(1), ReadLimit::default())?;
+        let mut graph = Graph::with_spill(None);
+        for (position, bytes) in (1..).map(Position).zip(records) {
+            graph.apply(position, &decode_record(position, &bytes)?)?;
+        }
+        let purged = [&graph.entities, &graph.relationships].map(|table| {
+            let slots =
+                |told: &Told| if let Told::Purged(together) = told { together.slots.len() } else { 0 };
+            table.events.iter().map(slots).sum::<usize>()
+        });
+        assert_eq!(purged, expected);
+        assert_eq!(graph.entities.live_slots().len(), 0);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn deletions_together_make_the_graph_that_single_ones_make(
+    fn deletions_restorations_and_purges_together_make_the_graph_that_single_ones_make(
         steps in proptest::collection::vec((step(), 0u8..8), 1..120),
         is_indexed_late in any::<bool>(),
     ) {
@@ -211,6 +303,7 @@ proptest! {
             applied?;
             single.pass_events(0);
             together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
+            prop_assert_eq!(purges(&together.graph), purges(&single.graph));
             let settled = together.settled();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
             prop_assert_eq!(inconsistencies(&settled, &|| false), Vec::<String>::new());

@@ -123,6 +123,13 @@ impl Known {
         self.map.insert_all(entries.filter(is_new).collect::<Vec<_>>());
     }
 
+    fn remove_all(&mut self, entries: impl Iterator<Item = (u128, u32)> + Clone) {
+        for (key, slot) in entries.clone() {
+            self.model.entry(key).or_default().remove(&slot);
+        }
+        self.map.remove_all(entries);
+    }
+
     fn remove(&mut self, key: u128, slot: u32) {
         self.model.entry(key).or_default().remove(&slot);
         self.map.remove(key, slot);
@@ -163,7 +170,11 @@ proptest! {
                     let many = (slot..slot + number).map(|slot| (u128::from((number + slot) % keys), slot));
                     versions[version].insert_all(many);
                 }
-                60..90 => versions[version].remove(key, slot),
+                60..87 => versions[version].remove(key, slot),
+                87..90 => {
+                    let many = (slot..slot + number).map(|slot| (u128::from((number + slot) % keys), slot));
+                    versions[version].remove_all(many);
+                }
                 90..95 if count > 1 => drop(versions.swap_remove(version)),
                 _ => versions.push(versions[version].clone()),
             }
