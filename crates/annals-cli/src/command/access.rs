@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::context::{AsOfArguments, Context};
-use crate::output::Table;
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Explain what a client may do with an entity
 #[derive(Args, Debug)]

@@ -101,7 +101,7 @@ fn a_candidate_is_edited_compared_and_committed() {
     let diff = place.ok(&["diff", "/", "--candidate", "night"]);
     assert!(diff.starts_with("~ /config/clock\n"), "{diff}");
     let listed = place.ok(&["candidate", "list"]);
-    assert!(listed.starts_with("night: 1 edits, open, made of position "), "{listed}");
+    assert!(listed.starts_with("night: 1 edit, open, made of position "), "{listed}");
     let edits = place.ok(&["candidate", "edits", "night"]);
     assert!(edits.starts_with("edit 0, update /config/clock: {\"action\":\"update\""), "{edits}");
     let operations = place.ok(&["--json", "candidate", "edits", "night"]);
