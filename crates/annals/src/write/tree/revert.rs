@@ -1,6 +1,6 @@
 //! Reverts the subtree at a path, and restores deleted items: by identity, in new versions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::then::{Then, Was};
@@ -127,7 +127,7 @@ impl TreeEdit<'_> {
             has_content: true,
             has_place: true,
         };
-        let then = Then { snapshot, items: vec![was], entities: HashSet::new() };
+        let then = Then { snapshot, items: vec![was], entities: HashSet::new(), merged: HashMap::new() };
         self.transaction.put_into_places(&then)?;
         Ok(id)
     }
