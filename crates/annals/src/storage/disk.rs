@@ -52,6 +52,12 @@ pub trait Disk: Send + Sync {
     /// Locks `path` exclusively, creating it if it is missing; `None` if another holder has it. Never waits.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
 
+    /// What is known of the holder of the lock at `path`, for a message; `None` if nothing is.
+    fn holder(&self, path: &Path) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// True if another holder has the lock at `path`. A reader may call this; during the call no other process gets the
     /// lock.
     fn is_locked(&self, path: &Path) -> io::Result<bool>;
