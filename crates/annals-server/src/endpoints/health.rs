@@ -10,7 +10,7 @@ use crate::access::{PROOF_DIGITS, Verb, is_digits};
 use crate::bounds::limits::IMPORTS_MAX;
 use crate::description::endpoint::Endpoint;
 use crate::description::{openapi, parameters};
-use crate::protocol::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem, kind_named};
 use crate::reporting::metrics::{OPENMETRICS, Readings};
 use crate::request::call::Call;
 
@@ -42,6 +42,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/whoami", "Which client the server takes you for", whoami)
             .describe("Name, roles, and verbs of the client, and how they were proven. Without credentials of the server: anyone.")
             .answers(200, "The client.", "Whoami"),
+        Endpoint::new(Method::GET, "/errors/{error}", "What a kind of error means", read_error)
+            .describe("The `type` of each problem is the address of its kind here.")
+            .answers(200, "The kind.", "ProblemKind")
+            .fails(&["not-found"]),
         Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
             200,
             "OpenAPI 3.1.",
@@ -79,6 +83,19 @@ async fn index(call: Box<Call>) -> Outcome {
         "feed": "/v1/feed",
         "health": "/health/ready",
         "metrics": "/metrics",
+    }))
+}
+
+async fn read_error(call: Box<Call>) -> Outcome {
+    let name = call.path("error");
+    let Some((kind, status, title, is_retryable)) = kind_named(name) else {
+        return Err(Problem::not_found(format!(
+            "kind of error {name:?}: there is none; docs/errors.md lists them"
+        )));
+    };
+    json_answer(&json!({
+        "kind": kind, "title": title, "status": status.as_u16(), "retryable": is_retryable,
+        "documentation": "docs/errors.md",
     }))
 }
 
