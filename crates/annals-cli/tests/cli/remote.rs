@@ -31,6 +31,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("set", &["a", "n=1"]),
     ("link", &["a", "knows", "b"]),
     ("delete", &["a"]),
+    ("purge", &["a"]),
     ("classify", &["a", "c"]),
     ("declassify", &["a", "c"]),
     ("ls", &[]),
