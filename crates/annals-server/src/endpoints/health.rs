@@ -44,7 +44,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "The client.", "Whoami"),
         Endpoint::new(Method::GET, "/errors/{error}", "What a kind of error means", read_error)
             .describe("The `type` of each problem is the address of its kind here.")
-            .answers(200, "The kind.", "ProblemKind")
+            .answers(200, "The kind.", "ErrorMeaning")
             .fails(&["not-found"]),
         Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
             200,

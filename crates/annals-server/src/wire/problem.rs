@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::protocol::problem::DOOR_KINDS;
 
-named_forms![Problem, ProblemKind];
+named_forms![Problem, ErrorMeaning];
 
 /// RFC 9457. Further members are facts: a position, an operation, a line, a column.
 #[form(open)]
@@ -33,7 +33,7 @@ pub struct Problem {
     "kind": "conflict", "title": "another transaction was first", "status": 409, "retryable": true,
     "documentation": "docs/errors.md",
 }))]
-pub struct ProblemKind {
+pub struct ErrorMeaning {
     pub kind: String,
     pub title: String,
     /// The HTTP status.
