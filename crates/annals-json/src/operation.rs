@@ -71,7 +71,7 @@ enum What {
 pub struct Added {
     /// The id of the instance that it creates, if it creates one.
     pub created: Option<Id>,
-    /// What later records had to do with it, if it takes records back.
+    /// The instances on which later records built, if it takes records back.
     pub taken_back: Option<TakenBack>,
 }
 

@@ -130,10 +130,7 @@ fn an_answer_is_no_creation_and_the_refusal_says_why() {
     place.write("back.json", &read.to_string());
     let done = place.run(&["apply", "back.json"]);
     assert_eq!(done.code, 2, "{done:?}");
-    assert!(
-        done.err.contains("answers have it, and a request leaves it out"),
-        "{done:?}"
-    );
+    assert!(done.err.contains("answers have it, and a request leaves it out"), "{done:?}");
 }
 
 /// Story: a bad import set elevation, and Ann corrected the city; one side lost without a word.

@@ -15,6 +15,7 @@ mod leases;
 mod limited_writers;
 mod limited_reverts;
 mod memory;
+mod merged;
 mod model;
 #[path = "../../../annals/tests/support/object_log.rs"]
 #[expect(dead_code, reason = "damage is for other tests")]

@@ -27,7 +27,7 @@ pub struct Problem {
     pub more: Map<String, Json>,
 }
 
-/// What a kind of error means.
+/// The meaning of a kind of error.
 #[form]
 #[schemars(example = json!({
     "kind": "conflict", "title": "another transaction was first", "status": 409, "retryable": true,

@@ -52,7 +52,7 @@ pub trait Disk: Send + Sync {
     /// Locks `path` exclusively, creating it if it is missing; `None` if another holder has it. Never waits.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
 
-    /// What is known of the holder of the lock at `path`, for a message; `None` if nothing is.
+    /// The process that holds the lock at `path`, for a message; `None` if it is not known.
     fn holder(&self, path: &Path) -> Option<String> {
         let _ = path;
         None

@@ -1,4 +1,4 @@
-//! What a lock file says about its holder: the process and its command, for the message that another one gets.
+//! The note in a lock file about its holder: the process and its command, for the message that another one gets.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,6 +10,8 @@ use super::private_files;
 
 /// Longest note. Units: characters.
 const NOTE_LENGTH_MAX: usize = 120;
+/// So much of the file is read. Units: bytes.
+const NOTE_BYTES_MAX: u64 = 512;
 
 /// Writes the note of this process. A disk that has no room leaves the file without one.
 pub(super) fn write(file: &File) {
@@ -26,7 +28,7 @@ pub(super) fn clear(file: &File) {
 pub(super) fn read(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     let file = private_files::open(path, Access::Read).ok()?;
-    file.take(4 * NOTE_LENGTH_MAX as u64).read_to_end(&mut bytes).ok()?;
+    file.take(NOTE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().next()?;
     let note: String = line.chars().filter(|one| !one.is_control()).take(NOTE_LENGTH_MAX).collect();

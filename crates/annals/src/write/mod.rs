@@ -23,5 +23,5 @@ pub(crate) use commit::sequencer::catch_up;
 pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
-pub use undo::found::BuiltOn;
-pub use undo::taken_back::{Keep, TAKEN_BACK_MAX, TakenBack};
+pub use undo::found::{BuiltOn, Keep};
+pub use undo::taken_back::{TAKEN_BACK_MAX, TakenBack};

@@ -15,7 +15,8 @@ use crate::record::decode_record;
 use crate::write::Transaction;
 use crate::write::build::retry::transact;
 use crate::write::commit::queue::Committer;
-use crate::write::undo::taken_back::{Keep, TakenBack};
+use crate::write::undo::found::Keep;
+use crate::write::undo::taken_back::TakenBack;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.

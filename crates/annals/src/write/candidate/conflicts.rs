@@ -10,7 +10,7 @@ use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
 use crate::write::commit::queue::Committer;
-use crate::write::undo::taken_back::Keep;
+use crate::write::undo::found::Keep;
 use crate::{Error, ErrorKind, Result};
 
 /// An edit of a candidate that prevents its commit.
@@ -50,7 +50,7 @@ pub(super) fn check(stored: &StoredCandidate, committer: &Arc<Committer>) -> Res
     Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name))
 }
 
-/// What people call an instance, before a text that names it by its id: its path, or else its type.
+/// The path of an instance, or else its type, before a text that names it by its id.
 fn place_text(snapshot: &Snapshot, instance: Option<&InstanceId>) -> Result<String> {
     let Some(instance) = instance else { return Ok(String::new()) };
     if let Some(path) = path_of(snapshot, instance)? {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::found::{Extent, Found};
+use super::found::{Extent, Found, Keep};
 use super::homeless::{Lost, find_homeless, lost};
-use super::merge::{Sides, Unit};
-use super::taken_back::Keep;
+use super::sides::{Sides, Unit, is_equal};
 use crate::Result;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::slot_set::SlotSet;
@@ -51,14 +50,16 @@ impl Taken<'_> {
         link.map(|link| Self::state(snapshot, (TypeKind::Relationship, link.relationship))).transpose()
     }
 
-    /// The place of an entity as a unit: its container, its name and position there.
+    /// The place of an entity as a unit: the relationship that contains it, with its ends, properties and provenance.
     fn place_unit(&self, entity: u32) -> Result<Unit> {
         let [before, after, now] = [self.then, self.after, self.now].map(|at| Self::place(at, entity));
-        let (before, after, now) = (before?, after?, now?);
-        let unit = |place: &Option<Arc<Instance>>| {
-            place.as_ref().map(|place| (place.type_name, place.ends, place.properties.clone()))
+        let places = [before?, after?, now?];
+        let is_equal = |one: usize, other: usize| match (&places[one], &places[other]) {
+            (Some(one), Some(other)) => is_equal(self.now.graph(), one, other),
+            (None, None) => true,
+            _ => false,
         };
-        Ok(Unit::of(unit(&before), unit(&after), unit(&now)))
+        Ok(Unit::by(|| is_equal(0, 1), || is_equal(0, 2), || is_equal(1, 2)))
     }
 
     /// The entities that a relationship contains, or contained before the records.
@@ -131,7 +132,7 @@ impl Taken<'_> {
             return Ok(());
         }
         if is_deleted_since {
-            let text = format!("it was changed at position {changed}, which deleted it");
+            let text = format!("it was changed at position {changed}; it is deleted");
             found.add(slot, Extent::Whole, &text);
         } else if !merged.both.is_empty() {
             let text = format!("it was changed at position {changed}; both changed {}", merged.both_named());
@@ -174,8 +175,8 @@ impl Taken<'_> {
                     found.stay.insert(slot);
                     found.placed.insert(child);
                 }
-                (Unit::Before, _) => {}
-                (Unit::Both, Some((other, changed))) => {
+                (Unit::Before, None) => {}
+                (_, Some((other, changed))) => {
                     let id = graph.relationships.id(other);
                     let text =
                         format!("relationship {id} placed it in another container at position {changed}");

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::taken_back::Keep;
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::instance_id;
@@ -27,6 +26,15 @@ impl BuiltOn {
         let reason = Error::new(ErrorKind::Conflict, format!("{instance}: {how}"));
         BuiltOn { instance, reason, slot }
     }
+}
+
+/// The side whose changes stay in a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The edits of the candidate.
+    Mine,
+    /// The other transactions: the edits in conflict are dropped.
+    Theirs,
 }
 
 /// How much of an instance is in conflict.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::built_on::Taken;
-use super::found::{BuiltOn, Found};
+use super::found::{BuiltOn, Found, Keep};
 use crate::graph::actions as action;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
@@ -24,16 +24,7 @@ use crate::{Error, ErrorKind, Position, Result};
 /// in several.
 pub const TAKEN_BACK_MAX: usize = if cfg!(test) { 100 } else { 1_000_000 };
 
-/// The side whose changes stay in a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The edits of the candidate.
-    Mine,
-    /// The other transactions: the edits in conflict are dropped.
-    Theirs,
-}
-
-/// What later records had to do with what is taken back.
+/// The instances of a take-back on which later records built.
 #[derive(Debug, Default)]
 pub struct TakenBack {
     /// With [`Keep::Theirs`]: the instances that stay, or of which a part stays, because later records built on them.
@@ -63,7 +54,7 @@ impl Transaction {
     /// and places are as before. All other instances stay. Types that it declared stay declared, and instances purged
     /// since stay purged, also if another instance has the id of one now.
     ///
-    /// What only later records changed stays, unit by unit: a property, a classification, the provenance, the ends of a
+    /// Units that only later records changed stay: a property, a classification, the provenance, the ends of a
     /// relationship, and the place of an item (its container, its name and its position there) are units. The content of an
     /// instance whose type a record changed, and the existence of an instance, are one unit.
     ///
@@ -161,7 +152,7 @@ impl Transaction {
         })
     }
 
-    /// What later records linked to new entities, or put into them: it is deleted with them.
+    /// The instances that later records linked to new entities, or put into them: they are deleted with these.
     fn strangers(&self, new_entities: &[u32], found: &Found<'_>) -> Vec<BuiltOn> {
         let graph = self.base.graph();
         let mut strangers = Vec::new();

@@ -85,7 +85,7 @@ fn a_deletion_that_others_undid_is_no_conflict_with_what_they_changed_then() {
     let position = change(&repository, "x", Patch::new().set("city", "Bern"));
     assert!(take(&repository, deleted, None).stays.is_empty());
     assert_eq!(repository.snapshot().position(), position);
-    // What the record never changed does not come back after a later deletion either.
+    // An instance that the record left as it was does not come back after a later deletion either.
     let (_, both) = repository
         .transact(|t| {
             t.update(&entity("x"), Patch::new().set("n", 2))?;

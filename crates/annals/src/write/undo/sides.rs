@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::taken_back::Keep;
+use super::found::Keep;
 use crate::graph::Graph;
 use crate::graph::instance::headers::HeaderNumber;
 use crate::graph::instance::properties::Properties;
@@ -28,10 +28,19 @@ pub(super) enum Unit {
 
 impl Unit {
     pub(super) fn of<T: PartialEq>(before: T, after: T, now: T) -> Unit {
+        Unit::by(|| before == after, || before == now, || after == now)
+    }
+
+    /// By the comparisons of the state before with the one after, of before with now, and of after with now.
+    pub(super) fn by(
+        is_kept: impl FnOnce() -> bool,
+        is_back: impl FnOnce() -> bool,
+        is_left: impl FnOnce() -> bool,
+    ) -> Unit {
         match () {
-            () if before == after => Unit::Now,
-            () if before == now => Unit::Again,
-            () if after == now => Unit::Before,
+            () if is_kept() => Unit::Now,
+            () if is_back() => Unit::Again,
+            () if is_left() => Unit::Before,
             () => Unit::Both,
         }
     }
@@ -48,7 +57,7 @@ pub(super) struct Sides<'i> {
 /// The content that an instance gets.
 pub(super) struct Merged {
     pub(super) instance: Instance,
-    /// What both sides changed.
+    /// The units that both sides changed.
     pub(super) both: Vec<String>,
     /// True if the records changed a unit that is not as before again.
     pub(super) is_changed: bool,
@@ -63,7 +72,7 @@ impl Merged {
         Merged { instance, both: Vec::new(), is_changed: false, is_whole: false }
     }
 
-    /// What both sides changed, for a text.
+    /// The units that both sides changed, for a text.
     pub(super) fn both_named(&self) -> String {
         let named = self.both.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
         match self.both.len().saturating_sub(NAMED_MAX) {
@@ -131,12 +140,7 @@ impl Sides<'_> {
     fn whole(&self, graph: &Graph, keep: Option<Keep>) -> Merged {
         let Sides { before, after, now, .. } = *self;
         let equal = |one: &Instance, other: &Instance| is_equal(graph, one, other);
-        let unit = match () {
-            () if equal(before, after) => Unit::Now,
-            () if equal(before, now) => Unit::Again,
-            () if equal(after, now) => Unit::Before,
-            () => Unit::Both,
-        };
+        let unit = Unit::by(|| equal(before, after), || equal(before, now), || equal(after, now));
         let mut merged = Merged { is_whole: true, ..Merged::of(now) };
         if merged.take(unit, keep, || "its content".into()) {
             merged.instance = Instance { status: Status::Active, ..before.clone() };
@@ -145,7 +149,7 @@ impl Sides<'_> {
     }
 }
 
-/// What counts of a classification.
+/// The parts of a classification that count.
 fn content(known: &Classification) -> (HeaderNumber, &Properties) {
     (known.header, &known.properties)
 }
