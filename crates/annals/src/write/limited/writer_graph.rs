@@ -5,7 +5,7 @@ use crate::graph::structures::link::Link;
 use crate::model::{Action, TypeKind};
 use crate::read::{Snapshot, hidden};
 use crate::write::build::transaction::Transaction;
-use crate::{ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The graph of a transaction with its changes so far. A writer with grants sees in it the instances in sight in the base,
 /// and those that the transaction has created or restored: none that comes into sight only because of its changes.
@@ -35,6 +35,23 @@ impl<'g> WriterGraph<'g> {
         let is_restored =
             |now: &&Snapshot| !base.graph().table(kind).is_live(slot) && now.in_sight(kind, slot);
         base.in_sight(kind, slot) || is_new() || restored.as_ref().is_some_and(is_restored)
+    }
+
+    /// True if a path may lead through the instance at `slot`: the writer sees it, or it leads to what it sees.
+    pub(in crate::write) fn walks(&self, kind: TypeKind, slot: u32) -> bool {
+        self.sees(kind, slot) || self.sight.is_some_and(|sight| sight.base.walks(kind, slot))
+    }
+
+    /// Errors: `Refused` if the entity at `slot` only leads to what the writer sees.
+    pub(in crate::write) fn check_seen(&self, slot: u32) -> Result<()> {
+        if self.sees(TypeKind::Entity, slot) {
+            return Ok(());
+        }
+        let id = self.graph.entities.id(slot);
+        let text = format!(
+            "entity {id}: expected a grant to change it, found none: it only leads to what you see; ask for one"
+        );
+        Err(Error::new(ErrorKind::Refused, text))
     }
 
     /// True if the writer sees a relationship that contains a child, and the child.
