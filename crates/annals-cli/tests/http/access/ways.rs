@@ -114,7 +114,7 @@ fn a_client_writes_below_its_container_and_nothing_else_on_the_way() {
         let answer = library.ask(method, path, Some(&body).filter(|body| !body.is_null()));
         assert_eq!(answer.problem(), "forbidden", "{method} {path}: {answer:?}");
     }
-    // What leads somewhere has no tag: only `*` names it.
+    // A container that only leads to another one has no tag: only `*` names it.
     let bearer = format!("Bearer {}", library.writer);
     let patch = |condition: &str| {
         let headers =

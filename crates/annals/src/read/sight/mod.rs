@@ -33,8 +33,8 @@ pub const GRANTS_MAX: usize = 100_000;
 /// names begin with `annals.` or `annals-`, and of their subtypes, are what the repository stores about itself, and never in
 /// sight.
 ///
-/// What leads to a container that a grant names is not in sight, but paths of trees lead through it: a reader sees its id, its
-/// type and its name, and no properties, headers or other children.
+/// The containers above one that a grant names are not in sight, but paths of trees lead through them: a reader sees the id,
+/// the type and the name of each, and no properties, headers or other children.
 ///
 /// ```
 /// use std::sync::Arc;

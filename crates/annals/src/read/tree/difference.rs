@@ -119,7 +119,7 @@ impl Tree<'_> {
                 continue;
             }
             check_count(seen.len())?;
-            // What only leads to something has no changes.
+            // Items that only lead to others have no changes.
             let told = |side: &Snapshot| !side.only_leads(TypeKind::Entity, slot);
             let spots = [then.spot(slot)?.filter(|_| told(before)), now.spot(slot)?.filter(|_| told(after))];
             if !spots.iter().flatten().any(|spot| spot.is_within) {

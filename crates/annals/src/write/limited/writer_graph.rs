@@ -59,6 +59,17 @@ impl<'g> WriterGraph<'g> {
         self.sees(TypeKind::Relationship, relationship) && self.sees(TypeKind::Entity, child)
     }
 
+    /// The same, also if the child leads to what the writer sees.
+    pub(in crate::write) fn walks_to_child(&self, relationship: u32, child: u32) -> bool {
+        self.walks(TypeKind::Relationship, relationship) && self.walks(TypeKind::Entity, child)
+    }
+
+    /// The children of an entity, also those that only lead to what the writer sees.
+    pub(in crate::write) fn walked_children(self, entity: u32) -> impl Iterator<Item = u32> + 'g {
+        let links = self.graph.child_links(entity);
+        links.filter(move |link| self.walks_to_child(link.relationship, link.other)).map(|link| link.other)
+    }
+
     /// The relationships by which an entity contains its children of now.
     pub(in crate::write) fn child_links(self, entity: u32) -> impl Iterator<Item = Link> + 'g {
         let graph = self.graph;

@@ -377,8 +377,10 @@ impl TreeEdit<'_> {
         let relationships = &writer.graph.relationships;
         let links = relationships.lists.children.of_group(slot, group_of_type(list));
         let items = links.map(|link| (link, relationships.known_row(link).ends()[1]));
-        let items = items.filter(|(link, item)| writer.sees_child(*link, *item));
-        Ok(Some(items.map(|(_, item)| item).collect()))
+        let items = items.filter(|(link, item)| writer.walks_to_child(*link, *item));
+        let items: Vec<u32> = items.map(|(_, item)| item).collect();
+        items.iter().try_for_each(|item| writer.check_seen(*item))?;
+        Ok(Some(items))
     }
 
     fn make_room(&mut self, actions: &[Action]) {

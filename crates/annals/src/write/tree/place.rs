@@ -5,7 +5,7 @@ use std::ops::Bound;
 use crate::graph::Graph;
 use crate::graph::containment::ORDER_BYTES_MAX;
 use crate::graph::structures::child::{ChildGroup, order_of, prefix_of, relationship_of};
-use crate::model::{Id, TypeKind, Value};
+use crate::model::{Id, Value};
 use crate::read::{ChildName, ChildSlot, PathTarget};
 use crate::structures::key_set::Key;
 use crate::structures::order::between;
@@ -130,9 +130,7 @@ pub(super) fn child_of(writer: WriterGraph, parent: u32, name: &ChildName) -> Op
     let relationship =
         relationships.lists.children.named(parent, ChildGroup(name.group), &name.name).next()?;
     let [_, entity] = relationships.row(relationship)?.ends();
-    let is_there =
-        writer.walks(TypeKind::Relationship, relationship) && writer.walks(TypeKind::Entity, entity);
-    is_there.then_some(ChildSlot { relationship, entity })
+    writer.walks_to_child(relationship, entity).then_some(ChildSlot { relationship, entity })
 }
 
 /// The order of a child, if users order it.

@@ -293,8 +293,8 @@ impl<'g> Plan<'g> {
         {
             let kept: HashSet<u32> =
                 kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
-            for link in self.writer.child_links(slot).filter(|link| !kept.contains(&link.other)) {
-                let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
+            for child in self.writer.walked_children(slot).filter(|child| !kept.contains(child)) {
+                let instance = InstanceId::Entity(self.graph.entities.id(child).clone());
                 self.actions.push(action::Delete { instance }.into());
             }
         }

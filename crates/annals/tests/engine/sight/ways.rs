@@ -59,7 +59,7 @@ fn paths_lead_through_what_is_above_a_granted_container() {
     // Below another root it is the same.
     let below = seen.tree_below(&id("library"));
     assert_eq!(paths(&below.find(&path("/team"), 2).unwrap()), ["/team"]);
-    // What is beside the way is absent.
+    // Entities beside the way are absent.
     for hidden in [format!("/{CANARY}"), format!("/library/{CANARY}"), format!("/{CANARY}/deep")] {
         assert!(tree.item(&path(&hidden)).unwrap().is_none(), "{hidden}");
         assert!(seen.tree_below(&id("other")).item(&path("/")).unwrap().is_none());
@@ -197,6 +197,7 @@ fn writers_change_what_a_way_leads_to_and_nothing_of_the_way() {
         ("created", edit(&|t| t.create_property(&path("/library/secret"), CANARY))),
         ("beside", edit(&|t| t.merge(&path("/library/new"), &item("new")).map(drop))),
         ("hidden", edit(&|t| t.merge(&path(&format!("/library/{CANARY}")), &item("new")).map(drop))),
+        ("left out", edit(&|t| t.put(&path("/library"), &Item::new()).map(drop))),
         ("away", edit(&|t| t.delete(&path("/library")))),
         ("moved", edit(&|t| t.move_to(&path("/library"), &path("/other"), None))),
         ("out", edit(&|t| t.move_to(&path("/library/team/page"), &path("/library/page"), None))),
