@@ -39,7 +39,7 @@ impl Verifier {
             is_given_name(name).then(|| name.into())
         });
         let Some(name) = name else {
-            let text = "certificate of the client: expected a DNS name or a URI among its alternative names, found none; sign one \
+            let text = "certificate of the client: expected a DNS name or a URI among its alternative names, found none; sign one for a client \
                         with subjectAltName, such as DNS:ada";
             return Some(Shown::Wrong(text.into()));
         };
