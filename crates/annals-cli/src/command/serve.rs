@@ -64,15 +64,16 @@ pub struct Serve {
     )]
     pub tls_client_authorities: Option<PathBuf>,
     /// Take clients whose tokens (JWT) this OIDC provider signed: the value of their claim `iss`.
-    #[arg(long, value_name = "URL", requires_all = ["oidc_audiences", "oidc_keys"], help_heading = "Access")]
+    #[arg(long, value_name = "URL", requires = "oidc_audiences", help_heading = "Access")]
     pub oidc_issuer: Option<String>,
     /// A name of this server, which the claim `aud` of these tokens must have; repeatable: one of them.
     #[arg(long = "oidc-audience", value_name = "NAME", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_audiences: Vec<String>,
-    /// The keys of the provider (JWKS): a file, or an http or https URL.
+    /// The keys of the provider (JWKS): a file, or an http or https URL; if left out, those that the issuer names in
+    /// `/.well-known/openid-configuration`.
     #[arg(long, value_name = "FILE|URL", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_keys: Option<String>,
-    /// Certificates of authorities for that URL, in PEM, instead of those of the system.
+    /// Certificates of authorities for the issuer and that URL, in PEM, instead of those of the system.
     #[arg(long = "oidc-ca", value_name = "FILE", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_authorities: Option<PathBuf>,
     /// The claim with the name of the client, which becomes the author.
@@ -359,7 +360,7 @@ impl Serve {
         Some(OidcSettings {
             issuer: self.oidc_issuer.clone()?,
             audiences: self.oidc_audiences.clone(),
-            keys: self.oidc_keys.clone()?,
+            keys: self.oidc_keys.clone(),
             authorities: self.oidc_authorities.clone(),
             name_claim: self.oidc_name_claim.clone(),
             roles_claim: self.oidc_roles_claim.clone(),

@@ -99,7 +99,9 @@ impl Then {
             let start = open.len();
             for child in then.snapshot.children_of(was.entity)? {
                 // As of a valid time an item may be in several containers, and below itself: it returns to one place.
-                if !then.entities.insert(child.entity) {
+                // Items that only lead to others stay as they are.
+                let is_way = then.snapshot.only_leads(TypeKind::Entity, child.entity);
+                if is_way || !then.entities.insert(child.entity) {
                     continue;
                 }
                 let (parent, relationship) = (Some(was.entity), Some(child.relationship));
