@@ -59,6 +59,7 @@ public final class AnnalsGraph implements Graph {
                 TraversalStrategies.GlobalCache.getStrategies(Graph.class)
                         .clone()
                         .addStrategies(
+                                AnnalsLabelStrategy.instance(),
                                 AnnalsStrategy.instance(),
                                 AnnalsReductionStrategy.instance(),
                                 AnnalsAdjacencyStrategy.instance()));
