@@ -189,6 +189,24 @@ class ReadsTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aWholeSearchIsAText(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            fill(opened.repository());
+            try (Snapshot snapshot = opened.repository().snapshot()) {
+                assertEquals(
+                        List.of("s599", "s598"),
+                        snapshot.find(Find.text("spoke where number > 500 order by number desc").limit(2))
+                                .map(Entity::id)
+                                .toList());
+                assertEquals(3, snapshot.count(Find.textOfRelationships("`to` where number < 3")));
+                Find<Entity> unread = Find.text("spoke wehre");
+                assertThrows(InvalidExpressionException.class, () -> snapshot.count(unread));
+            }
+        }
+    }
+
     private static Set<String> ids(Stream<Entity> entities) {
         return entities.map(Entity::id).collect(Collectors.toSet());
     }
