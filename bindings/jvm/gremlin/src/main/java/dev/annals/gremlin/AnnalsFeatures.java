@@ -40,7 +40,7 @@ public final class AnnalsFeatures implements Graph.Features {
 
         @Override
         public boolean supportsServiceCall() {
-            return false;
+            return true;
         }
 
         @Override

@@ -23,6 +23,7 @@ import org.apache.commons.configuration2.BaseConfiguration;
 import org.apache.tinkerpop.gremlin.process.traversal.IO;
 import org.apache.tinkerpop.gremlin.process.traversal.P;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
+import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.__;
 import org.apache.tinkerpop.gremlin.structure.Direction;
 import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.T;
@@ -100,6 +101,103 @@ public class AnnalsGraphTest {
             assertEquals("born", history.get(1).message());
             assertThrows(IllegalArgumentException.class, () -> g.with("at", 7).V().toList());
             assertThrows(IllegalArgumentException.class, () -> g.with("at", then).with("position", 1).V().toList());
+        }
+    }
+
+    @Test
+    public void aTimeIsReadAsTheCommandLineReadsIt() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            ((AnnalsTransaction) graph.tx()).committedAt(Instant.parse("2025-03-10T12:00:00Z"));
+            g.addV("person").iterate();
+            graph.tx().commit();
+            for (String later : List.of("now", "today", "yesterday", "2025-03-11", "2025-04", "2026", "2025-03-10T13:00:00+01:00")) {
+                assertEquals(later, 1L, (long) g.with("at", later).V().count().next());
+            }
+            for (String before : List.of("2025-03-10", "2025-03", "2025", "2025-03-10T12:59:59.9+01:00")) {
+                assertEquals(before, 0L, (long) g.with("at", before).V().count().next());
+            }
+            for (String wrong : List.of("", "last week", "2025-3", "2025-13", "yesterday ", "20255", "2025-03-10T12:00:00")) {
+                IllegalArgumentException error =
+                        assertThrows(IllegalArgumentException.class, () -> g.with("at", wrong).V().hasNext());
+                assertTrue(error.getMessage(), error.getMessage().contains("today or yesterday, found " + wrong));
+            }
+        }
+    }
+
+    @Test
+    public void oneTraversalLoadsManyRows() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            List<Map<String, Object>> rows = List.of(Map.of("name", "Ada"), Map.of("name", "Charles"));
+            g.<Object>inject(rows).unfold().as("row").addV("person").property("name", __.select("row").select("name")).iterate();
+            assertEquals(Set.of("Ada", "Charles"), g.V().hasLabel("person").values("name").toSet());
+        }
+    }
+
+    @Test
+    public void aTraversalSignsWhatItChanges() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            g.with("author", "ada").with("message", "born").addV("person").property(T.id, "a").iterate();
+            graph.tx().commit();
+            g.with("author", "bob").V("a").property("n", 1).next();
+            graph.tx().commit();
+            g.with("author", "eve").V("a").explain();
+            g.with("author", "eve").V("a").property("n", 2).explain();
+            g.with("author", "eve").V("a").iterate();
+            g.V("a").property("n", 3).iterate();
+            graph.tx().commit();
+            List<Version> history = graph.history(g.V("a").next());
+            assertEquals(List.of("", "bob", "ada"), history.stream().map(Version::author).toList());
+            assertEquals("born", history.get(2).message());
+            assertThrows(IllegalArgumentException.class, () -> g.with("author", 7).addV().iterate());
+            for (String time : List.of("at", "position")) {
+                Object when = time.equals("at") ? "now" : 1;
+                GraphTraversalSource past = g.with(time, when);
+                assertThrows(UnsupportedOperationException.class, () -> past.addV("x").iterate());
+                assertThrows(UnsupportedOperationException.class, () -> past.inject(1).addV("x").iterate());
+                assertThrows(UnsupportedOperationException.class, () -> past.V("a").property("n", 4).iterate());
+                assertThrows(UnsupportedOperationException.class, () -> past.V("a").sideEffect(__.drop()).iterate());
+                assertThrows(UnsupportedOperationException.class, () -> past.mergeV(Map.of("n", 5)).iterate());
+            }
+            graph.tx().rollback();
+            assertEquals(1L, (long) g.V().count().next());
+        }
+    }
+
+    @Test
+    public void aServiceTellsTheHistoryAsMaps() {
+        try (AnnalsGraph graph = AnnalsGraph.open()) {
+            GraphTraversalSource g = graph.traversal();
+            g.addV("person").property(T.id, "a").property("n", 1L).property("tags", List.of("x")).as("a")
+                    .addE("knows").to("a").property(T.id, 7).iterate();
+            ((AnnalsTransaction) graph.tx()).author("ada").message("born");
+            graph.tx().commit();
+            assertEquals(List.of(), g.addV("person").call("history").toList());
+            graph.tx().rollback();
+            g.V("a").property("n", 2).iterate();
+            graph.tx().commit();
+            List<Object> versions = g.V("a").call("history").toList();
+            assertEquals(2, versions.size());
+            Map<?, ?> first = (Map<?, ?>) versions.get(1);
+            assertEquals(
+                    List.of("version", "position", "at", "author", "message", "action", "validFrom", "properties"),
+                    List.copyOf(first.keySet()));
+            assertEquals(List.of(1, 1L, "ada", "born", "create"), List.of(
+                    first.get("version"), first.get("position"), first.get("author"), first.get("message"), first.get("action")));
+            assertEquals(Map.of("n", 1L, "tags", List.of("x")), first.get("properties"));
+            assertEquals(1L, (long) g.with("at", first.get("at")).V("a").values("n").next());
+            g.V("a").drop().iterate();
+            graph.tx().commit();
+            assertEquals(List.of(), g.V("a").call("history").toList());
+            assertEquals(3L, (long) g.call("history", Map.of("vertex", "a")).count().next());
+            assertEquals(2L, (long) g.call("history", Map.of("edge", 7)).count().next());
+            assertEquals(List.of("history"), g.call().toList());
+            assertThrows(IllegalStateException.class, () -> g.call("history", Map.of("vertex", "nobody")).toList());
+            assertThrows(IllegalArgumentException.class, () -> g.call("history", Map.of("id", "a")).toList());
+            assertThrows(IllegalArgumentException.class, () -> g.call("history").toList());
+            assertThrows(IllegalArgumentException.class, () -> g.inject(1).call("history").toList());
         }
     }
 
