@@ -6,8 +6,8 @@ import org.apache.tinkerpop.gremlin.process.traversal.step.util.AbstractStep;
 import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 
 /**
- * Signs the transaction of this thread before the steps before this one do anything: they wait until the last step asks
- * them. It hands on what comes.
+ * Signs the transaction of this thread before any step does anything: the first step waits until this one, the second,
+ * asks it. It hands on what comes.
  */
 final class AnnalsSignStep<S> extends AbstractStep<S, S> {
     private static final long serialVersionUID = 1;

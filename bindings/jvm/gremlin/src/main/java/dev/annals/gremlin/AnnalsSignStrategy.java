@@ -37,7 +37,8 @@ final class AnnalsSignStrategy extends AbstractTraversalStrategy<TraversalStrate
             throw new UnsupportedOperationException("with " + (options.at().isPresent() ? "at" : "position")
                     + ": expected steps that read, because the past cannot be changed; found one that changes the graph");
         }
-        traversal.addStep(new AnnalsSignStep<>(traversal, options));
+        // Behind the first step: all that comes passes there, and a profile stays last.
+        traversal.addStep(1, new AnnalsSignStep<>(traversal, options));
     }
 
     private static boolean isChange(Step<?, ?> step) {

@@ -143,6 +143,10 @@ public class AnnalsGraphTest {
             graph.tx().commit();
             g.with("author", "bob").V("a").property("n", 1).next();
             graph.tx().commit();
+            g.with("author", "zoe").addV("b").property(T.id, "b").profile().next();
+            g.with("author", "zoe").V("b").drop().iterate();
+            graph.tx().commit();
+            assertEquals("zoe", ((Map<?, ?>) g.call("history", Map.of("vertex", "b")).next()).get("author"));
             g.with("author", "eve").V("a").explain();
             g.with("author", "eve").V("a").property("n", 2).explain();
             g.with("author", "eve").V("a").iterate();
