@@ -125,7 +125,9 @@ async fn ready(call: Box<Call>) -> Outcome {
             });
             if let Some(following) = repository.following() {
                 answer["ageSeconds"] = following.age.as_secs_f64().into();
-                answer["problem"] = following.problem.map(|problem| problem.to_string()).into();
+                if let Some(problem) = following.problem {
+                    answer["problem"] = problem.to_string().into();
+                }
             }
             json_answer(&answer)
         }

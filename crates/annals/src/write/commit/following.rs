@@ -133,19 +133,21 @@ pub(super) fn read_on(
     let default = ReadLimit::default();
     let step = memory.step(default.bytes);
     let mut published_at = Instant::now();
+    let mut first_known = last.record_of(&indexed.graph);
     loop {
         // Also before an error: the applied records stay.
         indexed.pass_events(0);
-        if publish == Publish::Often && published_at.elapsed() >= PUBLISH_EVERY {
+        let is_due = publish == Publish::Often && published_at.elapsed() >= PUBLISH_EVERY;
+        // Records of a log that was rewritten meanwhile do not fit those before.
+        if is_due && log.generation() == indexed.graph.generation {
             committer.replace(indexed.clone());
             published_at = Instant::now();
         }
         let graph = &mut indexed.graph;
-        let known = last.record_of(graph);
+        let known = first_known.take();
         let records = match known {
             Some(known) => {
-                let limit =
-                    ReadLimit { bytes: step.saturating_add(known.length), records: default.records + 1 };
+                let limit = ReadLimit { bytes: step.saturating_add(known.length), records: default.records + 1 };
                 log.read(known.position, limit)?
             }
             None => log.read(graph.position.next(), ReadLimit { bytes: step, ..default })?,
@@ -165,7 +167,11 @@ pub(super) fn read_on(
             crate::maintenance::recover::apply(graph, position, &bytes)?;
             latest = Some(bytes);
         }
-        let Some(latest) = latest else { return Ok(()) };
-        last.record = Some(KnownRecord::of(graph, &latest));
+        match latest {
+            Some(latest) => last.record = Some(KnownRecord::of(graph, &latest)),
+            // A log may give one record only, although more follow.
+            None if known.is_some() => {}
+            None => return Ok(()),
+        }
     }
 }
