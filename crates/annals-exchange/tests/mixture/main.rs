@@ -30,6 +30,7 @@ mod roles;
 mod rules;
 mod see;
 mod sights;
+mod subtree_tags;
 mod taken_back;
 mod views;
 mod watched;

@@ -132,13 +132,22 @@ async fn ready(call: Box<Call>) -> Outcome {
         };
     }
     match refusal {
-        None => json_answer(&json!({
-            "ready": true,
-            "position": position,
-            "readOnly": repository.is_read_only(),
-            "writeFailure": null,
-            "warnings": warnings,
-        })),
+        None => {
+            let mut answer = json!({
+                "ready": true,
+                "position": position,
+                "readOnly": repository.is_read_only(),
+                "writeFailure": null,
+                "warnings": warnings,
+            });
+            if let Some(following) = repository.following() {
+                answer["ageSeconds"] = following.age.as_secs_f64().into();
+                if let Some(problem) = following.problem {
+                    answer["problem"] = problem.to_string().into();
+                }
+            }
+            json_answer(&answer)
+        }
         Some(error) => Err(Problem::door("writes-refused", error.to_string())
             .with("ready", false)
             .with("position", position)

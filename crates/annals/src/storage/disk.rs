@@ -86,6 +86,10 @@ pub trait DiskFile: Send + Sync {
     /// False if the file was removed: bytes written to it are lost when it is closed.
     fn has_name(&self) -> io::Result<bool>;
 
+    /// The same number for the same file, whatever its name is; another number for each other file of the disk that
+    /// exists or is open.
+    fn identity(&self) -> io::Result<u128>;
+
     /// True if the file holds no byte.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)

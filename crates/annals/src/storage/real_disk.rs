@@ -179,4 +179,9 @@ impl DiskFile for File {
     fn has_name(&self) -> io::Result<bool> {
         Ok(self.metadata()?.nlink() > 0)
     }
+
+    fn identity(&self) -> io::Result<u128> {
+        let metadata = self.metadata()?;
+        Ok(u128::from(metadata.dev()) << 64 | u128::from(metadata.ino()))
+    }
 }
