@@ -147,7 +147,8 @@ pub(super) fn read_on(
         let known = first_known.take();
         let records = match known {
             Some(known) => {
-                let limit = ReadLimit { bytes: step.saturating_add(known.length), records: default.records + 1 };
+                let limit =
+                    ReadLimit { bytes: step.saturating_add(known.length), records: default.records + 1 };
                 log.read(known.position, limit)?
             }
             None => log.read(graph.position.next(), ReadLimit { bytes: step, ..default })?,

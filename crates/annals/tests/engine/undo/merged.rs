@@ -185,7 +185,7 @@ fn the_content_is_one_unit_if_the_type_changed() {
 }
 
 /// The value of a property after a take-back; `Err` for a conflict without a side.
-fn expected([was, became, is]: [i64; 3], keep: Option<Keep>) -> Result<i64, ()> {
+fn expected([was, became, is]: [i64; 3], keep: Option<Keep>) -> std::result::Result<i64, ()> {
     match keep {
         _ if was == became => Ok(is),
         _ if became == is || was == is => Ok(was),
@@ -214,7 +214,7 @@ fn every_combination_of_values_is_merged_as_version_control_does() {
             position = if step == 1 { reached } else { position };
         }
         let outcome = repository.transact(|t| t.take_back_all(position..=position, keep)).map(drop);
-        let merged: Result<Vec<i64>, ()> =
+        let merged: std::result::Result<Vec<i64>, ()> =
             [0, 1].into_iter().map(|at| expected(states.map(|state| state[at]), keep)).collect();
         assert_eq!(outcome.is_ok(), merged.is_ok(), "{states:?} {keep:?}: {outcome:?}");
         if let Ok(merged) = merged {
