@@ -183,3 +183,52 @@ fn the_content_is_one_unit_if_the_type_changed() {
     take(&repository, bad, Some(Keep::Mine));
     assert_eq!(number(&repository, "x", "city"), None);
 }
+
+/// The value of a property after a take-back; `None` for a conflict without a side.
+fn expected([was, became, is]: [i64; 3], keep: Option<Keep>) -> Option<i64> {
+    match keep {
+        _ if was == became => Some(is),
+        _ if became == is || was == is => Some(was),
+        Some(Keep::Mine) => Some(was),
+        Some(Keep::Theirs) => Some(is),
+        None => None,
+    }
+}
+
+#[test]
+fn every_combination_of_values_is_merged_as_version_control_does() {
+    // Three states of two properties; 0 is none.
+    for number in 0..3_i64.pow(6) {
+        let digits: Vec<i64> = (0..6).map(|place| number / 3_i64.pow(place) % 3).collect();
+        let states = [[digits[0], digits[1]], [digits[2], digits[3]], [digits[4], digits[5]]];
+        let keep = [None, Some(Keep::Mine), Some(Keep::Theirs)][usize::try_from(number % 7 % 3).unwrap()];
+        let repository = Repository::in_memory();
+        repository.transact(|t| t.create_entity(NewEntity::new("node").id("x")?)).unwrap();
+        let mut position = Position::ZERO;
+        for (step, state) in (0..).zip(states) {
+            let patch = ["a", "b"].into_iter().zip(state).fold(Patch::new(), |patch, (name, value)| {
+                if value == 0 { patch.unset(name) } else { patch.set(name, value) }
+            });
+            // So that each state is a record.
+            let reached = change(&repository, "x", patch.set(&format!("step{step}"), 1));
+            position = if step == 1 { reached } else { position };
+        }
+        let outcome = repository.transact(|t| t.take_back_all(position..=position, keep)).map(drop);
+        let merged: Option<Vec<i64>> =
+            [0, 1].into_iter().map(|at| expected(states.map(|state| state[at]), keep)).collect();
+        assert_eq!(outcome.is_ok(), merged.is_some(), "{states:?} {keep:?}: {outcome:?}");
+        if let Some(merged) = merged {
+            let found = ["a", "b"].map(|name| match number_of(&repository, name) {
+                Some(Value::Integer(value)) => value,
+                _ => 0,
+            });
+            assert_eq!(found.to_vec(), merged, "{states:?} {keep:?}");
+            assert_eq!(number_of(&repository, "step1"), None);
+            assert_eq!(number_of(&repository, "step2"), Some(1.into()));
+        }
+    }
+}
+
+fn number_of(repository: &Repository, property: &str) -> Option<Value> {
+    number(repository, "x", property)
+}
