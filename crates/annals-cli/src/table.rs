@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(length(&lines(None)[1]), 154);
         // The id leaves room for the others.
         let narrow = lines(Some(40));
-        assert_eq!(narrow[1], "01a21b82-630f-762…  airport  city=Züric…");
+        assert_eq!(narrow[1], "01a21b82-630f-76…  airport  city=Zürich…");
         assert!(narrow.iter().all(|line| length(line) <= 40), "{narrow:?}");
         // Nothing fits 10 columns, and nothing fails.
         assert_eq!(lines(Some(10)).len(), 2);

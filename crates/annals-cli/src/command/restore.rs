@@ -83,14 +83,22 @@ fn instance(context: &mut Context, arguments: &Arguments) -> Outcome {
     restored.map_err(|stop| match (stop.kind(), stop.without("operation")) {
         // The other forms of the command have the same first argument.
         (Some(ErrorKind::NotFound), Stop::Told(told)) => {
-            let text = match (what.starts_with('/'), Path::new(what).is_dir()) {
-                (_, true) => format!("{}; to restore the backup {what}, give a new folder, too", told.text),
-                (true, _) => {
-                    format!("{}; to restore the item at a path, give --at or --at-position, too", told.text)
-                }
+            let (kind, text) = match (what.starts_with('/'), Path::new(what).is_dir()) {
+                (_, true) => (
+                    ErrorKind::NotFound,
+                    format!("{}; to restore the backup {what}, give a new folder, too", told.text),
+                ),
+                (true, _) => (
+                    ErrorKind::InvalidArgument,
+                    format!(
+                        "{}; expected the id of a deleted instance, or the path of an item and one of --at, --at-position and \
+                         --valid-at",
+                        told.text
+                    ),
+                ),
                 _ => return Stop::Told(told),
             };
-            Error::new(ErrorKind::NotFound, text).into()
+            Error::new(kind, text).into()
         }
         (_, stop) => stop,
     })

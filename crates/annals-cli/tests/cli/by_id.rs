@@ -41,8 +41,8 @@ fn an_id_a_path_and_a_backup_are_told_apart() {
     assert_eq!(done.code, 3, "{done:?}");
     assert!(done.err.contains("to restore the backup monday, give a new folder, too"), "{done:?}");
     let done = place.run(&["restore", "/orders"]);
-    assert_eq!(done.code, 3, "{done:?}");
-    assert!(done.err.contains("give --at or --at-position, too"), "{done:?}");
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("or the path of an item and one of --at"), "{done:?}");
     // An entity of the name of a folder is the entity.
     place.ok(&["create", "table", "monday"]);
     place.ok(&["delete", "monday"]);
