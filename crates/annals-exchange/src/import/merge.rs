@@ -299,10 +299,10 @@ impl Merge {
         new: &NewRelationship,
         wanted: &Properties,
     ) -> Result<Option<Relationship<'s>>> {
-        let degree = |id: &Id, direction| match snapshot.entity_summary(id) {
-            Ok(Some(_)) => snapshot.degree(id, direction, Some(&new.type_name)),
-            Ok(None) => Ok(0),
-            Err(error) => Err(error),
+        // Before the line, neither an end nor another relationship of its type need be there.
+        let degree = |id: &Id, direction| match snapshot.degree(id, direction, Some(&new.type_name)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+            counted => counted,
         };
         let (out, incoming) = (degree(&new.from, Direction::Out)?, degree(&new.to, Direction::In)?);
         if out == 0 || incoming == 0 {

@@ -509,3 +509,34 @@ fn a_resumed_import_loads_again_what_was_taken_back() {
     take_back(1, last);
     assert_eq!(import(resume), (200, json!(6), json!(0)));
 }
+
+// A type that no instance has is unknown to a walk; the merge refused its first relationship for that.
+#[test]
+fn a_merge_begins_the_type_of_a_relationship() {
+    let link = |to: &str| {
+        format!("{{\"relationship\": {{\"type\": \"reads\", \"from\": \"a\", \"to\": \"{to}\"}}}}\n")
+    };
+    let plain = |to: &str| format!("{{\"f\": \"a\", \"t\": \"{to}\"}}\n");
+    let declared = "{\"type\": {\"kind\": \"relationship\", \"name\": \"reads\"}}\n";
+    for types in ["", declared] {
+        for (line, path) in [
+            (
+                &link as &dyn Fn(&str) -> String,
+                "/v1/import?merge=true&deleteMissing=true&deleteMissingMax=50",
+            ),
+            (&plain, "/v1/import?merge=true&deleteMissing=true&deleteMissingMax=50&from=f&to=t&type=reads"),
+        ] {
+            let (_folder, server) = server(&[]);
+            let text =
+                ["a", "b", "c"].map(|id| format!("{{\"entity\": {{\"id\": \"{id}\", \"type\": \"n\"}}}}\n"));
+            import(&server, "/v1/import?merge=true", [types, &text.concat()].concat().as_bytes());
+            let night = |ends: &[&str]| {
+                let lines: String = ends.iter().map(|to| line(to)).collect();
+                counts(&import(&server, path, lines.as_bytes()))
+            };
+            assert_eq!(night(&["b", "c"]), [2, 0, 0, 0, 0], "{path} {types}");
+            assert_eq!(night(&["b", "c"]), [0, 0, 2, 0, 0], "{path} {types}");
+            assert_eq!(night(&["b"]), [0, 0, 1, 1, 0], "{path} {types}");
+        }
+    }
+}
