@@ -60,7 +60,7 @@ impl Output {
     /// Ends a list: in text form it reports an empty list. In JSON an empty list has no lines.
     pub fn end_list(&self) {
         if !self.is_json && !self.has_lines {
-            eprintln!("nothing found");
+            tell!("nothing found");
         }
     }
 

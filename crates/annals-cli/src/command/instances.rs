@@ -171,7 +171,7 @@ impl Delete {
             let request = context.of_candidate(request.signed(author.as_deref(), message));
             let left = |told: &Told| told.context.iter().any(|(name, _)| name == "left");
             match context.ask(request) {
-                Err(Stop::Told(told)) if left(&told) => eprintln!("{}", told.text),
+                Err(Stop::Told(told)) if left(&told) => tell!("{}", told.text),
                 Err(stop) => return Err(stop),
                 Ok(mut answer) => {
                     let receipt = json_of_line(&answer.whole()?)?;

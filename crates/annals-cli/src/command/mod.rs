@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 mod import;
 mod import_csv;
+mod overheard;
 mod import_ldp;
 mod import_remote;
 mod export;

@@ -80,7 +80,7 @@ fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
         check_name(role).map_err(|error| error.with("role", role))?;
         if !role_names().any(|known| known == role) {
             let known = role_names().collect::<Vec<_>>().join(", ");
-            eprintln!("The role {role} is none of {known}: it reads what grants in the repository admit.");
+            tell!("The role {role} is none of {known}: it reads what grants in the repository admit.");
         }
     }
     let line = |token: &str| Listed {
@@ -95,7 +95,7 @@ fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
         return tell(context, &json!({ "name": new.name, "id": id }), || new.name.clone());
     }
     tell(context, &json!({ "name": new.name, "id": id, "token": token }), || token.clone())?;
-    eprintln!("This token is shown once. The server takes it after it has read the file again (SIGHUP).");
+    tell!("This token is shown once. The server takes it after it has read the file again (SIGHUP).");
     Ok(())
 }
 

@@ -4,29 +4,49 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use annals::{
-    Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, TypeKind, Value,
+    Action, ClassificationContent, Error, ErrorKind, Id, Instant, NewEntity, NewRelationship, Result,
+    TypeKind, Value,
 };
-use annals_json::{Object, line_with, value_to_json};
+use annals_json::{Object, line_with, tree_bytes, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
 use super::csv::{self, CsvField, Edge, Node, Row, RowReader};
 use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
+use super::jsonl::LineBounds;
 use super::loader::Loader;
 use super::operation::Operation;
 use super::plain_object::UNLABELLED;
 use super::unit::Place;
 use crate::Outcome;
 
+/// The options of an import of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct CsvLoad {
+    /// Valid time of the changes, unless a row names one.
+    pub valid_from: Option<Instant>,
+    /// Bounds of a row.
+    pub line_bounds: LineBounds,
+    /// True if the messages of records have sums of their lines, so that the import can be resumed.
+    pub is_resumable: bool,
+}
+
+impl Default for CsvLoad {
+    fn default() -> CsvLoad {
+        CsvLoad { valid_from: None, line_bounds: LineBounds::default(), is_resumable: true }
+    }
+}
+
 /// Loads the rows of a file. The first label is the type of the entity, further ones are classifications. An id in a group
 /// gets the group in front: `:ID(Person)` with the cell `7` is `Person:7`. Texts become what the type declares.
 pub fn load_csv(
     loader: &mut Loader,
     mut rows: RowReader<impl BufRead>,
-    valid_from: Option<Instant>,
+    options: CsvLoad,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
+    rows.set_bytes_max(options.line_bounds.bytes_max);
     loader.set_header_sum(rows.header_sum());
     let mut values = DeclaredValues::new(loader.snapshot(), rows.array_delimiter());
     while let Some(row) = rows.next() {
@@ -34,18 +54,43 @@ pub fn load_csv(
         match row? {
             Ok(row) => {
                 let place = rows.place();
-                let place = Place { bytes: place.bytes + properties_of(&row).len() * 32 + 64, ..place };
-                let operations = operations(row, &mut values).map(|mut operations| {
-                    operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
+                let bytes = place.bytes + properties_of(&row).len() * 32 + 64;
+                let sum = place.sum.filter(|_| options.is_resumable);
+                let checked = bounded(&row, options.line_bounds);
+                let operations = checked.and_then(|()| operations(row, &mut values)).map(|mut operations| {
+                    operations
+                        .iter_mut()
+                        .for_each(|one| one.valid_from = one.valid_from.or(options.valid_from));
                     operations
                 });
-                loader
-                    .take(place, operations.map_err(|error| Refused::new(place.line, error.to_string())))?;
+                loader.take(
+                    Place { bytes, sum, ..place },
+                    operations.map_err(|error| Refused::new(place.line, error.to_string())),
+                )?;
             }
             Err(refused) => loader.refuse(&refused)?,
         }
     }
     Ok(())
+}
+
+/// Refuses a row whose cells of JSON would take too much memory.
+fn bounded(row: &Row, bounds: LineBounds) -> Result<()> {
+    let Some(bytes_max) = bounds.tree_bytes_max else { return Ok(()) };
+    let (Row::Node(Node { line_cell, .. }) | Row::Edge(Edge { line_cell, .. })) = row;
+    let cells = properties_of(row).iter().filter_map(|(_, field)| match field {
+        CsvField::Text(cell) => Some(cell),
+        _ => None,
+    });
+    let is_json = |cell: &&String| cell.trim_start().starts_with(['[', '{']);
+    let bytes: usize = cells.filter(is_json).chain(line_cell).map(|cell| tree_bytes(cell.as_bytes())).sum();
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    let text = format!(
+        "expected cells that take at most {bytes_max} bytes when they are parsed, found some that take {bytes}"
+    );
+    Err(Error::new(ErrorKind::TooLarge, text))
 }
 
 fn properties_of(row: &Row) -> &[(Arc<str>, CsvField)] {

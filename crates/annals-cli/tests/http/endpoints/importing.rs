@@ -46,7 +46,7 @@ impl Import {
 }
 
 /// Sends everything in parts of 64 KiB.
-fn import(server: &Server, path: &str, bytes: &[u8]) -> Answer {
+pub fn import(server: &Server, path: &str, bytes: &[u8]) -> Answer {
     let mut import = Import::begin(server, path);
     for part in bytes.chunks(64 << 10) {
         assert!(import.send(part), "the server takes it");
@@ -72,19 +72,19 @@ fn chain(count: usize) -> String {
     (0..count).map(entity).chain((1..count).map(link)).collect()
 }
 
-fn counts(answer: &Answer) -> [u64; 5] {
+pub fn counts(answer: &Answer) -> [u64; 5] {
     let json = answer.json();
     ["created", "updated", "unchanged", "deleted", "refused"]
         .map(|name| json[name].as_u64().unwrap_or_else(|| panic!("{name} in {answer:?}")))
 }
 
-fn export(server: &Server) -> String {
+pub fn export(server: &Server) -> String {
     let answer = server.get("/v1/export");
     assert_eq!((answer.status, answer.header("content-type")), (200, Some(NDJSON.1)), "{}", answer.status);
     answer.body
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+pub fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<_> = text.lines().collect();
     lines.sort_unstable();
     lines

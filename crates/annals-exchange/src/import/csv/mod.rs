@@ -137,6 +137,11 @@ impl<R: BufRead> RowReader<R> {
         Ok(RowReader { records, layout: layout.clone(), is_broken: false })
     }
 
+    /// Refuses longer records than these. Units: bytes.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.records.set_bytes_max(bytes_max);
+    }
+
     /// The sum over the lines of the header.
     pub fn header_sum(&self) -> u64 {
         self.layout.header_sum
