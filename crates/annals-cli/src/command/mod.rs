@@ -22,6 +22,7 @@ mod diff;
 mod log;
 mod follow;
 mod types;
+mod types_convert;
 mod stats;
 mod apply;
 mod instances;

@@ -10,6 +10,7 @@ mod reading;
 mod writing;
 mod importing;
 mod spreadsheets;
+mod kinds;
 mod logging;
 mod resuming;
 mod merging;

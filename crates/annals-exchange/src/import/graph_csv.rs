@@ -1,5 +1,6 @@
 //! Turns rows of nodes and edges into entities and relationships.
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use annals_json::{Object, line_with, tree_bytes, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
-use super::csv::{self, CsvField, Edge, Node, Row, RowReader};
+use super::csv::{self, CsvField, Edge, Looks, Node, Row, RowReader, Untyped};
 use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
 use super::jsonl::LineBounds;
@@ -49,6 +50,9 @@ pub fn load_csv(
     rows.set_bytes_max(options.line_bounds.bytes_max);
     loader.set_header_sum(rows.header_sum());
     let mut values = DeclaredValues::new(loader.snapshot(), rows.array_delimiter());
+    let untyped = Untyped { names: rows.untyped().clone(), array_delimiter: rows.array_delimiter() };
+    let untyped = Arc::new(untyped);
+    let mut looks = Looks::default();
     while let Some(row) = rows.next() {
         progress();
         match row? {
@@ -56,11 +60,13 @@ pub fn load_csv(
                 let place = rows.place();
                 let bytes = place.bytes + properties_of(&row).len() * 32 + 64;
                 let sum = place.sum.filter(|_| options.is_resumable);
+                look(&row, &untyped, &mut looks);
                 let checked = bounded(&row, options.line_bounds);
                 let operations = checked.and_then(|()| operations(row, &mut values)).map(|mut operations| {
-                    operations
-                        .iter_mut()
-                        .for_each(|one| one.valid_from = one.valid_from.or(options.valid_from));
+                    for operation in &mut operations {
+                        operation.valid_from = operation.valid_from.or(options.valid_from);
+                        operation.untyped = Some(Arc::clone(&untyped));
+                    }
                     operations
                 });
                 loader.take(
@@ -71,7 +77,31 @@ pub fn load_csv(
             Err(refused) => loader.refuse(&refused)?,
         }
     }
+    // A column that is declared, or was read as the instances have it, needs no title.
+    let is_declared =
+        |name: &&Arc<str>| looks.types().any(|(kind, type_name)| values.declares(kind, type_name, name));
+    let mut told: BTreeSet<Arc<str>> = untyped.names.iter().filter(is_declared).cloned().collect();
+    told.extend(loader.read_as_there().cloned());
+    let remark = looks.remark(loader.file(), |name| told.contains(name));
+    remark.into_iter().for_each(|remark| loader.report().remark_at_end(remark));
     Ok(())
+}
+
+/// Notes the kinds that cells without a type look like.
+fn look(row: &Row, untyped: &Untyped, looks: &mut Looks) {
+    match row {
+        Row::Node(node) => {
+            looks.note_type(TypeKind::Entity, node.labels.first().map_or(UNLABELLED, String::as_str));
+        }
+        Row::Edge(edge) => looks.note_type(TypeKind::Relationship, &edge.edge_type),
+    }
+    for (name, field) in properties_of(row) {
+        if let CsvField::Text(cell) = field
+            && untyped.names.contains(name)
+        {
+            looks.note(name, cell);
+        }
+    }
 }
 
 /// Refuses a row whose cells of JSON would take too much memory.

@@ -2,6 +2,7 @@
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
@@ -11,6 +12,7 @@ use super::change_check::ChangeCheck;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
+use super::merge::Merge;
 use super::operation::{Effect, Operation};
 use super::report::Report;
 use super::unit::{Place, Unit, Written};
@@ -287,6 +289,16 @@ impl<'r> Loader<'r> {
         transaction.submit()?.wait()?;
         self.report.summary.records_count += 1;
         Ok(())
+    }
+
+    /// The file, for messages.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The properties of which a merge has read texts as the instances have them.
+    pub fn read_as_there(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.report.merge.iter().flat_map(Merge::read_as_there)
     }
 
     /// The message that the user gave.

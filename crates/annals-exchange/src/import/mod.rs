@@ -33,6 +33,7 @@ pub mod fuzz;
 
 pub use change_check::ChangeCheck;
 pub use declarations::Declarations;
+pub use declared::parse as value_of_text;
 pub use graph_csv::{CsvLoad, load_csv};
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use jsonl::LineBounds;
