@@ -43,6 +43,11 @@ impl Output {
         self.is_json
     }
 
+    /// True once a line was written.
+    pub fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
     /// Writes one line of text.
     pub fn line(&mut self, text: impl Display) -> Outcome {
         self.has_lines = true;
@@ -133,6 +138,11 @@ impl Table {
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
+    }
+
+    /// True if no row waits to be printed.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     fn take_lines(&mut self) -> impl Iterator<Item = String> {

@@ -8,6 +8,7 @@ mod remote;
 mod impostors;
 mod reading;
 mod writing;
+mod hints;
 mod importing;
 mod spreadsheets;
 mod kinds;
