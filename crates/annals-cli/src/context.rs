@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals_exchange::user::user_name;
 use annals_server::KnownServer;
 use clap::Args;
 
@@ -210,30 +211,6 @@ pub struct SignatureArguments {
     /// Valid time of the changes, unless an operation names one
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     pub valid_from: Option<Instant>,
-}
-
-/// The name of the user: `$USER`, or the name of this process's user id; empty if neither is known.
-pub fn user_name() -> String {
-    let given = std::env::var("USER").ok().filter(|name| !name.trim().is_empty());
-    given.or_else(account_name).unwrap_or_default()
-}
-
-#[cfg(unix)]
-fn account_name() -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    // /proc/self belongs to the user of this process; a system call for the user id takes unsafe code.
-    let user_id = std::fs::metadata("/proc/self").ok()?.uid().to_string();
-    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
-    accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == user_id).then(|| name.to_owned())
-    })
-}
-
-#[cfg(not(unix))]
-fn account_name() -> Option<String> {
-    None
 }
 
 /// The context of a command.

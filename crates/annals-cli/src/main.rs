@@ -16,6 +16,7 @@ mod interrupt;
 mod told;
 mod stop;
 mod output;
+mod table;
 mod shown;
 mod progress;
 mod ldp_import;

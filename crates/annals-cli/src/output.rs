@@ -1,7 +1,7 @@
 //! Answers on standard output: aligned text for people, JSON lines for programs.
 
 use std::fmt::Display;
-use std::io::{BufWriter, Stdout, Write};
+use std::io::{BufWriter, IsTerminal, Stdout, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
@@ -11,9 +11,8 @@ use annals_json::{Form, json_of};
 use serde_json::json;
 
 use crate::stop::Outcome;
+use crate::table::Table;
 
-/// Columns are padded to at most this width. Units: characters.
-const COLUMN_WIDTH_MAX: usize = 60;
 /// Summaries of properties are cut here. Units: characters.
 const SUMMARY_LENGTH_MAX: usize = 100;
 
@@ -27,6 +26,8 @@ pub struct Output {
     writer: BufWriter<Stdout>,
     flushed: Clock,
     is_json: bool,
+    // The columns of the terminal; `None` for a file or a pipe, which get whole lines.
+    width: Option<usize>,
     // True after the first line is written.
     has_lines: bool,
 }
@@ -35,7 +36,7 @@ impl Output {
     /// Standard output, as JSON or text.
     pub fn new(is_json: bool) -> Output {
         let writer = BufWriter::with_capacity(64 * 1024, std::io::stdout());
-        Output { writer, flushed: Clock::now(), is_json, has_lines: false }
+        Output { writer, flushed: Clock::now(), is_json, width: terminal_width(), has_lines: false }
     }
 
     /// True if answers are to be JSON.
@@ -86,7 +87,7 @@ impl Output {
 
     /// Writes the rows of a table and empties it; writes nothing for an empty table.
     pub fn table(&mut self, table: &mut Table) -> Outcome {
-        for line in table.take_lines() {
+        for line in table.take_lines(self.width) {
             self.line(line)?;
         }
         Ok(())
@@ -95,7 +96,7 @@ impl Output {
     /// Adds a row, and writes the rows when there are many, so that the user sees a long table while it is made.
     pub fn row(&mut self, table: &mut Table, cells: impl IntoIterator<Item = String>) -> Outcome {
         table.row(cells);
-        if table.rows.len() < ROWS_ALIGNED_MAX {
+        if table.rows_count() < ROWS_ALIGNED_MAX {
             return Ok(());
         }
         self.table(table)?;
@@ -114,60 +115,12 @@ impl Output {
     }
 }
 
-/// Rows of cells, aligned.
-pub struct Table {
-    // Written with the first rows.
-    titles: Option<Vec<String>>,
-    rows: Vec<Vec<String>>,
-    // Widths of the columns so far. Units: characters.
-    widths: Vec<usize>,
-}
-
-impl Table {
-    /// A table with these column titles.
-    pub fn new(titles: &[&str]) -> Table {
-        let titles = titles.iter().map(|title| (*title).to_owned()).collect();
-        Table { titles: Some(titles), ..Table::untitled() }
-    }
-
-    /// A table of names and values, without titles.
-    pub fn untitled() -> Table {
-        Table { titles: None, rows: Vec::new(), widths: Vec::new() }
-    }
-
-    /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
-    }
-
-    /// True if no row waits to be printed.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    fn take_lines(&mut self) -> impl Iterator<Item = String> {
-        let mut rows = std::mem::take(&mut self.rows);
-        if !rows.is_empty()
-            && let Some(titles) = self.titles.take()
-        {
-            rows.insert(0, titles);
-        }
-        self.widths.resize(self.widths.len().max(rows.iter().map(Vec::len).max().unwrap_or_default()), 0);
-        for row in &rows {
-            for (cell, width) in row.iter().zip(&mut self.widths) {
-                *width = (*width).max(cell.chars().count().min(COLUMN_WIDTH_MAX));
-            }
-        }
-        rows.into_iter().map(|row| {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(&self.widths) {
-                line.push_str(cell);
-                line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + 2));
-            }
-            line.truncate(line.trim_end().len());
-            line
-        })
-    }
+/// The columns of the terminal that shows the answers. Units: characters.
+fn terminal_width() -> Option<usize> {
+    let out = std::io::stdout();
+    // A terminal that does not know its size has 0.
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok())??;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
 /// The fields of a provenance as text; missing fields are left out.
@@ -226,17 +179,6 @@ pub fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_table_is_aligned_and_an_empty_one_leaves_no_line() {
-        let mut table = Table::new(&["ID", "TYPE"]);
-        assert_eq!(table.take_lines().count(), 0);
-        table.row(["package:bash".into(), "package".into()]);
-        assert_eq!(table.take_lines().collect::<Vec<_>>(), ["ID            TYPE", "package:bash  package"]);
-        // A later part of the table is aligned with the parts before.
-        table.row(["x".into(), "y".into()]);
-        assert_eq!(table.take_lines().collect::<Vec<_>>(), ["x             y"]);
-    }
 
     #[test]
     fn bytes_are_told_in_the_largest_unit() {

@@ -104,8 +104,8 @@ impl Remote {
         let uri: Uri = url.parse().map_err(|_| expected())?;
         let authority = uri.authority().ok_or_else(expected)?;
         if authority.as_str().contains('@') {
-            let text =
-                "--server: expected an address without name and password; give a token by --token-file";
+            let text = "--server: expected an address without name and password, which other users of the machine could see; \
+                        give a token with --token-file, also to a server behind a proxy that asks for a password";
             return Err(invalid(text.to_owned()));
         }
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() {

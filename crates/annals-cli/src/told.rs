@@ -44,9 +44,19 @@ impl Told {
     pub fn from_answer(status: StatusCode, body: &[u8]) -> Told {
         let problem = serde_json::from_slice::<Json>(body).ok().filter(|problem| problem["kind"].is_string());
         let Some(problem) = problem else {
-            let text =
-                format!("server: expected an answer of Annals, found one with status {status}; is it one?");
-            return Told { kind: ErrorKind::Io.name().to_owned(), text, context: Vec::new() };
+            let (kind, text) = match status {
+                StatusCode::UNAUTHORIZED => (
+                    "unauthenticated",
+                    "server: expected an answer of Annals, found a refusal (401) of something in front of it, such as a proxy that \
+                     asks for a password; give a token that it lets through with --token-file (docs/operations.md)"
+                        .to_owned(),
+                ),
+                _ => (
+                    ErrorKind::Io.name(),
+                    format!("server: expected an answer of Annals, found one with status {status}; is it one?"),
+                ),
+            };
+            return Told { kind: kind.to_owned(), text, context: Vec::new() };
         };
         let mut told = Told::from_problem(&problem);
         let is_unknown = told.kind == "method-not-allowed"
@@ -91,5 +101,7 @@ mod tests {
         assert!(told.text.contains(VERSION), "{told:?}");
         let foreign = Told::from_answer(StatusCode::BAD_GATEWAY, b"<html>");
         assert!(foreign.text.contains("502"), "{foreign:?}");
+        let proxy = Told::from_answer(StatusCode::UNAUTHORIZED, b"<html>");
+        assert!(proxy.kind == "unauthenticated" && proxy.text.contains("--token-file"), "{proxy:?}");
     }
 }

@@ -6,6 +6,7 @@
 // In the order a newcomer should read them.
 mod progress;
 pub mod text;
+pub mod user;
 pub mod import;
 pub mod export;
 

@@ -82,6 +82,15 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// A number with its noun, as in "1 entity" and "2,000 entities".
+pub fn counted(number: u64, one: &str) -> String {
+    match (number, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) => format!("{} {stem}ies", count(number)),
+        (_, None) => format!("{} {one}s", count(number)),
+    }
+}
+
 /// The texts, with commas between them.
 pub fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use annals::{
     BuiltOn, Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, Keep, Receipt, Result, Stamp,
+    TakenBack,
 };
 use serde_json::{Value as Json, json};
 
@@ -59,7 +60,7 @@ pub fn conflicts_to_json(conflicts: &[CandidateConflict]) -> Json {
     json!({ "items": items, "count": conflicts.len() })
 }
 
-/// An instance that is not taken back, because later commits built on it.
+/// An instance on which later commits built, and how.
 pub fn stays_to_json(stays: &BuiltOn) -> Json {
     json!({
         "kind": kind_name(&stays.instance),
@@ -68,17 +69,22 @@ pub fn stays_to_json(stays: &BuiltOn) -> Json {
     })
 }
 
-/// The receipt of a record that takes others back, with the first instances that stay as they are, and the count of all.
-pub fn taken_back_to_json(stays: &[BuiltOn], receipt: &Receipt) -> Json {
+/// The receipt of a record that takes others back, with the first instances that stay or are undone, too, and the counts of
+/// all.
+pub fn taken_back_to_json(taken: &TakenBack, receipt: &Receipt) -> Json {
     let mut json = json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() });
-    add_stays(&mut json, stays);
+    add_taken_back(&mut json, taken);
     json
 }
 
-/// Adds the first instances that stay as they are, and the count of all, to a receipt.
-pub fn add_stays(receipt: &mut Json, stays: &[BuiltOn]) {
-    receipt["stays"] = stays.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect();
-    receipt["staysCount"] = stays.len().into();
+/// Adds the first instances that stay or are undone, too, and the counts of all, to a receipt.
+pub fn add_taken_back(receipt: &mut Json, taken: &TakenBack) {
+    let first =
+        |built: &[BuiltOn]| built.iter().take(CONFLICTS_SHOWN_MAX).map(stays_to_json).collect::<Json>();
+    receipt["stays"] = first(&taken.stays);
+    receipt["staysCount"] = taken.stays.len().into();
+    receipt["undone"] = first(&taken.undone);
+    receipt["undoneCount"] = taken.undone.len().into();
 }
 
 /// The side whose changes stay in a conflict.

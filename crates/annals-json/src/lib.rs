@@ -101,10 +101,17 @@ pub fn only(object: &Object, what: &str, known: &[&str]) -> Result<()> {
     match object.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => {
-            Err(invalid(format!("{what}: unknown field {key:?}; expected one of {}", known.join(", "))))
+            let is_of_answer = OF_ANSWERS.contains(&key.as_str());
+            let hint = if is_of_answer { "; answers have it, and a request leaves it out" } else { "" };
+            let known = known.join(", ");
+            Err(invalid(format!("{what}: unknown field {key:?}; expected one of {known}{hint}")))
         }
     }
 }
+
+/// Members of an instance in an answer that no request has: people send back what they have read.
+const OF_ANSWERS: [&str; 6] =
+    ["contentVersion", "created", "homeVersion", "isProxy", "latestVersion", "updated"];
 
 /// The string under `key`, if it exists.
 pub fn optional_text<'j>(object: &'j Object, what: &str, key: &str) -> Result<Option<&'j str>> {

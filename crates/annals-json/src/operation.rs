@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use annals::action;
 use annals::{
-    Action, BuiltOn, EntityProxy, Id, InstanceId, Instant, Keep, Position, RelationshipCopy, Result,
-    Revision, Transaction, TypePatch,
+    Action, EntityProxy, Id, InstanceId, Instant, Keep, Position, RelationshipCopy, Result, Revision,
+    TakenBack, Transaction, TypePatch,
 };
 use serde_json::Value as Json;
 
@@ -71,8 +71,8 @@ enum What {
 pub struct Added {
     /// The id of the instance that it creates, if it creates one.
     pub created: Option<Id>,
-    /// The instances that stay as they are, if it takes records back.
-    pub stays: Option<Vec<BuiltOn>>,
+    /// The instances on which later records built, if it takes records back.
+    pub taken_back: Option<TakenBack>,
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`. Optional members
@@ -279,10 +279,10 @@ impl Operation {
 
     fn add_what_to(&self, transaction: &mut Transaction) -> Result<Added> {
         if let What::TakeBack { positions, keep } = &self.what {
-            let stays = transaction.take_back_all(positions.clone(), *keep)?;
-            return Ok(Added { created: None, stays: Some(stays) });
+            let taken = transaction.take_back_all(positions.clone(), *keep)?;
+            return Ok(Added { created: None, taken_back: Some(taken) });
         }
-        Ok(Added { created: self.create_in(transaction)?, stays: None })
+        Ok(Added { created: self.create_in(transaction)?, taken_back: None })
     }
 
     fn create_in(&self, transaction: &mut Transaction) -> Result<Option<Id>> {

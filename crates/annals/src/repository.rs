@@ -22,8 +22,8 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, prepare, start,
-    start_confirming, transact,
+    Candidates, Committer, Following, Limits, Proposal, Receipt, Transaction, Validator, catch_up, following,
+    prepare, start, start_confirming, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -382,13 +382,29 @@ impl Repository {
     /// Reads records that other writers, or the writer that this repository follows, have added.
     ///
     /// Does nothing in a repository that writes: it reads records of other writers when it commits.
-    /// Errors: those of the log.
+    /// Errors: those of the log; `Unavailable` if it is another log than the one that was read, or has lost records.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
             return Ok(self.snapshot().position());
         }
         let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         catch_up(&self.inner.committer).map(|graph| graph.position)
+    }
+
+    /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
+    pub fn following(&self) -> Option<Following> {
+        self.is_read_only().then(|| following(&self.inner.committer))
+    }
+
+    /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
+    ///
+    /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
+    /// what is in no log any more.
+    pub fn check_log(&self) -> Result<()> {
+        if !self.inner.committer.source().is_of_other_log() {
+            return Ok(());
+        }
+        following(&self.inner.committer).problem.map_or(Ok(()), Err)
     }
 
     /// Problems that stopped nothing, e.g. a damaged checkpoint that was ignored; oldest first.
@@ -553,7 +569,7 @@ fn poll(
         .name("annals-follower".into())
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
-                // A call of `refresh` returns the error again; the thread keeps trying.
+                // A call of `refresh` or `following` returns the error; the thread keeps trying.
                 let _ = catch_up(&committer);
                 std::thread::park_timeout(interval);
             }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use annals::{ErrorKind, Instant, Repository, Result};
 use annals_debian::{Candidate, Step, Survey, check_dates, load_debian, plan};
 use annals_exchange::import::{BATCH_BYTES_MAX, LoadOptions, Loader, Report, Run};
-use annals_exchange::text::count;
+use annals_exchange::text::{count, counted};
+use annals_exchange::user::user_name;
 use annals_exchange::{Outcome, Progress, RefusedLine, Stop};
 use clap::Parser;
 
@@ -46,9 +47,9 @@ struct Arguments {
     /// Changes in one batch
     #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
-    /// The author of the import
-    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
-    author: String,
+    /// The author of the import [default: the name of the user; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR")]
+    author: Option<String>,
     /// Why
     #[arg(long, short = 'm', default_value = "")]
     message: String,
@@ -106,7 +107,7 @@ fn run(arguments: &Arguments) -> Outcome<u64> {
     let options = LoadOptions {
         batch_changes: arguments.batch as usize,
         batch_bytes_max: BATCH_BYTES_MAX,
-        author: arguments.author.clone(),
+        author: arguments.author.clone().unwrap_or_else(user_name),
         message: arguments.message.clone(),
         check: None,
     };
@@ -133,9 +134,9 @@ fn run(arguments: &Arguments) -> Outcome<u64> {
         eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
     }
     println!(
-        "imported {} changes in {} records, refused {}, skipped {}; now at position {}",
-        count(summary.changes_count),
-        count(summary.records_count),
+        "imported {} in {}, refused {}, skipped {}; now at position {}",
+        counted(summary.changes_count, "change"),
+        counted(summary.records_count, "record"),
         count(summary.refused_count),
         count(summary.skipped_count),
         repository.snapshot().position(),

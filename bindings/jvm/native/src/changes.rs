@@ -126,7 +126,7 @@ fn operations(transaction: &mut Transaction, request: &[u8]) -> Result<Json> {
         transaction.valid_from(valid_from);
         let added = added?;
         ids.extend(added.created.map(|id| id.to_string()));
-        for kept in added.stays.into_iter().flatten() {
+        for kept in added.taken_back.into_iter().flat_map(|taken| taken.stays) {
             stays.push(json!({ "instance": kept.instance.to_string() }));
         }
     }

@@ -12,6 +12,9 @@ use crate::argument::{object, text};
 use crate::handles::{self, Thing, wrong};
 use crate::packed::{Reader, Writer};
 
+/// A page of neighbours ends behind the one that makes it this large; more follow on the next page.
+const PAGE_BYTES_MAX: usize = 16 << 20;
+
 /// A view that reads go to.
 enum View<'v> {
     Snapshot(&'v Snapshot),
@@ -171,7 +174,8 @@ pub fn read(view: i64, operation: i32, request: &[u8]) -> Result<Vec<u8>> {
             }
             Ok(())
         }
-        other => Err(invalid(format!("read: expected an operation of 0 to 6, found {other}"))),
+        7 => neighbors_page(&mut view, &mut input, &mut out),
+        other => Err(invalid(format!("read: expected an operation of 0 to 7, found {other}"))),
     })?;
     Ok(out.0)
 }
@@ -295,4 +299,37 @@ fn links(view: &mut View<'_>, input: &mut Reader<'_>, out: &mut Writer) -> Resul
         }
         Ok(count)
     })
+}
+
+/// A page of the neighbours of one entity, as `GET /v1/entities/{id}/neighbors` answers it.
+fn neighbors_page(view: &mut View<'_>, input: &mut Reader<'_>, out: &mut Writer) -> Result<()> {
+    let direction = match input.u8()? {
+        0 => Direction::Out,
+        1 => Direction::In,
+        other => return Err(invalid(format!("direction: expected 0 or 1, found {other}"))),
+    };
+    let (type_name, after, limit) = (input.text()?, input.text()?, input.u32()?);
+    let id = Id::new(input.text()?)?;
+    input.end()?;
+    let type_name = (!type_name.is_empty()).then_some(type_name);
+    let after = (!after.is_empty()).then(|| Id::new(after)).transpose()?;
+    let mut found = view.snapshot()?.neighbors_after(&id, direction, type_name, after.as_ref())?;
+    let mut last = None;
+    out.counted(|out| {
+        let mut count = 0;
+        while count < limit as usize
+            && out.0.len() < PAGE_BYTES_MAX
+            && let Some(neighbor) = found.next().transpose()?
+        {
+            out.relationship(&neighbor.relationship);
+            out.entity(&neighbor.entity);
+            last = Some(neighbor.relationship.id().to_string());
+            count += 1;
+        }
+        Ok::<_, annals::Error>(count)
+    })?;
+    let next = found.next().transpose()?.and(last);
+    out.u8(u8::from(next.is_some()));
+    out.text(next.as_deref().unwrap_or_default());
+    Ok(())
 }

@@ -1,6 +1,7 @@
 import static org.apache.tinkerpop.gremlin.process.traversal.AnonymousTraversalSource.traversal;
 
 import java.util.List;
+import java.util.Map;
 import org.apache.tinkerpop.gremlin.driver.Cluster;
 import org.apache.tinkerpop.gremlin.driver.remote.DriverRemoteConnection;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
@@ -21,6 +22,11 @@ public final class Driver {
             g.addV("river").property("name", "Seine").iterate();
             expect(List.of("Seine"), g.V().hasLabel("river").values("name").toList());
             expect(1L, cluster.connect().submit("g.V().hasLabel('river').count()").one().getLong());
+            // With a token its name signs, and no other.
+            String author = arguments.length == 4 ? arguments[1] : "carl";
+            g.with("author", author).with("message", "longer").V().hasLabel("river").property("length", 777).iterate();
+            Map<?, ?> latest = (Map<?, ?>) g.V().hasLabel("river").call("history").next();
+            expect(author + ": longer", latest.get("author") + ": " + latest.get("message"));
             g.V().hasLabel("river").drop().iterate();
         } finally {
             cluster.close();

@@ -18,6 +18,11 @@ async function main(url, name, token, certificate) {
   assert.deepStrictEqual(await names(g.V().hasLabel("place").has("people", P.gt(1000000)).values("name")), ["Paris"]);
   assert.strictEqual((await g.V().hasLabel("place").count().next()).value, 2);
   await assert.rejects(g.V().has("place", "name", "Paris").addE("near").to(__.V("nowhere")).next());
+  await g.V().has("place", "name", "Paris").property("people", 2200000).iterate();
+  const [latest, first] = await g.V().has("place", "name", "Paris").call("history").toList();
+  const people = (version) => version.get("properties").get("people");
+  assert.deepStrictEqual([people(latest), people(first), first.get("version")], [2200000, 2100000, 1]);
+  await assert.rejects(g.with_("position", 1).addV("place").next(), /the past cannot be changed/);
   await g.V().hasLabel("place").drop().iterate();
   assert.strictEqual((await g.V().hasLabel("place").count().next()).value, 0);
   await connection.close();

@@ -9,6 +9,8 @@ import sys
 
 import aiohttp
 from gremlin_python.driver.client import Client
+from gremlin_python.driver.driver_remote_connection import DriverRemoteConnection
+from gremlin_python.process.anonymous_traversal import traversal
 
 port, certificate, ada, eve = sys.argv[1:5]
 revoke = sys.argv[5:]
@@ -47,6 +49,23 @@ refused("a token that only reads", "role write", lambda: count(client("eve", eve
 refused("no TLS", "", lambda: count(Client(f"ws://localhost:{port}/gremlin", "g", username="ada", password=ada)))
 known = client("ada", ada)
 assert count(known) == [0]
+# The name of the token signs, and no other.
+connection = DriverRemoteConnection(f"wss://localhost:{port}/gremlin", "g", username="ada", password=ada, ssl_options=context)
+g = traversal().with_remote(connection)
+of_steps = g.add_v("mountain").next()
+g.with_("author", "ada").V(of_steps.id).property("height", 1).iterate()
+of_text = known.submit("g.addV('mountain')").all().result()[0]
+session = g.tx()
+own = session.begin()
+of_session = own.add_v("mountain").next()
+session.commit()
+for one, versions in ((of_steps, 2), (of_text, 1), (of_session, 1)):
+    assert [version["author"] for version in g.V(one.id).call("history").to_list()] == versions * ["ada"], one
+refused("steps of another author", "the name of the token", lambda: g.with_("author", "eve").V(of_steps.id).drop().iterate())
+refused("a text of another author", "the name of the token",
+        lambda: known.submit("g.with('author', 'eve').V().drop()").all().result())
+g.V().drop().iterate()
+connection.close()
 subprocess.run(revoke, check=True, stdout=subprocess.DEVNULL)
 refused("a token that was revoked meanwhile", "revoked", lambda: count(known))
 refused("a revoked token", "token", lambda: count(client("ada", ada)))

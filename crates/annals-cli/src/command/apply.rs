@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Result};
 use annals_exchange::import::Source;
-use annals_exchange::text::count;
+use annals_exchange::text::counted;
 use annals_json::{Operation, json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -53,8 +53,25 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         true => dry_run(context, &operations, &arguments.signature),
-        false => commit(context, Access::Create, &operations, &arguments.signature),
+        false => {
+            context.enter(Access::Create)?;
+            let receipt = send(context, &operations, &arguments.signature, false)?;
+            context.leave()?;
+            print_receipt(context, &receipt)?;
+            print_new_ids(context, &operations, &receipt)
+        }
     }
+}
+
+/// Prints the ids that created instances got because their operations named none; in JSON the receipt has them.
+fn print_new_ids(context: &mut Context, operations: &[Json], receipt: &Json) -> Outcome {
+    if context.output.is_json() {
+        return Ok(());
+    }
+    let is_unnamed = |operation: &Json| operation["action"] == "create" && operation.get("id").is_none();
+    let ids = receipt["ids"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    let new = operations.iter().zip(ids).filter(|(operation, _)| is_unnamed(operation));
+    new.map(|(_, id)| id).try_for_each(|id| context.output.line(id))
 }
 
 /// Commits operations in their JSON form and prints the receipt.
@@ -81,8 +98,8 @@ pub fn print_receipt(context: &mut Context, receipt: &Json) -> Outcome {
         return context.output.line(unchanged(receipt));
     }
     context.output.line(format!(
-        "applied {} operations at position {}, {}",
-        count(receipt.number("changes")),
+        "applied {} at position {}, {}",
+        counted(receipt.number("changes"), "operation"),
         receipt.number("position"),
         receipt.text("instant")
     ))
@@ -93,7 +110,8 @@ pub fn unchanged(receipt: Shown) -> String {
     format!("nothing to change; the repository stays at position {}", receipt.number("position"))
 }
 
-fn dry_run(context: &mut Context, operations: &[Json], signature: &SignatureArguments) -> Outcome {
+/// Checks operations without writing, and prints what they would do.
+pub fn dry_run(context: &mut Context, operations: &[Json], signature: &SignatureArguments) -> Outcome {
     context.enter(Access::Create)?;
     let told = send(context, operations, signature, true)?;
     if context.output.is_json() {
@@ -102,10 +120,10 @@ fn dry_run(context: &mut Context, operations: &[Json], signature: &SignatureArgu
     let told = Shown(&told);
     print_stays(context, told)?;
     context.output.line(format!(
-        "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
-        count(told.number("changes")),
-        count(told.number("entities")),
-        count(told.number("relationships"))
+        "would apply {}, leaving {} and {}; nothing was written",
+        counted(told.number("changes"), "operation"),
+        counted(told.number("entities"), "entity"),
+        counted(told.number("relationships"), "relationship")
     ))
 }
 
@@ -140,8 +158,9 @@ fn ids(operations: &[Json], created: Json) -> Json {
     let mut created: VecDeque<Json> = created.as_array().cloned().unwrap_or_default().into();
     let id = |operation: &Json| {
         let read = operation_from_json(operation).ok();
-        // Only a new instance, also one in a tree, has no id in its operation.
-        let Some(id) = read.as_ref().and_then(Operation::id) else {
+        // Only a new instance, also one in a tree, has no id in its operation; reading it chose one that nothing has.
+        let named = read.as_ref().and_then(Operation::id).filter(|_| operation.get("id").is_some());
+        let Some(id) = named else {
             let is_creating = read.is_some_and(|read| read.is_creating());
             return if is_creating { created.pop_front().unwrap_or_default() } else { Json::Null };
         };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use annals::{BackupReport, DamagedContent, Error, ErrorKind, Hashing, Position, ReceivedBackup, Sha256};
-use annals_exchange::text::{count, one_line};
+use annals_exchange::text::{count, counted, one_line};
 use annals_json::backup_to_json;
 use annals_server::{BACKUP_END, external_contents_count};
 use clap::Args;
@@ -62,8 +62,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return Ok(());
     }
     if !context.output.is_json() {
-        let number = count(unreadable.len() as u64);
-        context.output.line(format!("not in the copy: {number} contents that could not be read"))?;
+        let contents = counted(unreadable.len() as u64, "content");
+        context.output.line(format!("not in the copy: {contents} that could not be read"))?;
         for damage in unreadable {
             let instances: Vec<&str> =
                 damage.all("instances").filter_map(|instance| instance.0.as_str()).collect();
@@ -248,13 +248,13 @@ pub fn print(context: &mut Context, verb: &str, report: &Json, folder: &Path) ->
         return context.output.json(&json);
     }
     let report = Shown(report);
-    let (records, size) = (count(report.number("records")), bytes(report.number("bytes")));
+    let (records, size) = (counted(report.number("records"), "record"), bytes(report.number("bytes")));
     let contents = match report.number("contents") {
         0 => String::new(),
-        number => format!(", with {} contents, {}", count(number), bytes(report.number("contentsBytes"))),
+        number => format!(", with {}, {}", counted(number, "content"), bytes(report.number("contentsBytes"))),
     };
     context.output.line(format!(
-        "{verb} {records} records, {size}{contents}, up to position {} to {}",
+        "{verb} {records}, {size}{contents}, up to position {} to {}",
         report.number("position"),
         folder.display()
     ))

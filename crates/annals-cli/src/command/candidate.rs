@@ -1,7 +1,7 @@
 //! `annals candidate`: working copies that stay when the process ends.
 
 use annals::{Change, InstanceId, Keep, Snapshot};
-use annals_exchange::text::{count, one_line};
+use annals_exchange::text::{count, counted, one_line};
 use annals_json::change_to_json;
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
@@ -167,8 +167,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             context.leave()?;
             if !context.output.is_json() {
                 let (base, dropped) = (Shown(&candidate).number("base"), Shown(&dropped).number("count"));
-                let dropped = count(dropped);
-                context.output.line(format!("rebased on position {base}, {dropped} edits dropped"))?;
+                let dropped = counted(dropped, "edit");
+                context.output.line(format!("rebased on position {base}, {dropped} dropped"))?;
             }
             print_conflicts(context, Shown(&dropped))
         }
@@ -196,7 +196,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let receipt = Shown(&receipt);
             print_receipt(context, receipt)?;
             match context.output.is_json() {
-                true => receipt.all("stays").try_for_each(|stays| context.output.json(stays.0)),
+                true => {
+                    let mut all = receipt.all("stays").chain(receipt.all("undone"));
+                    all.try_for_each(|built| context.output.json(built.0))
+                }
                 false => print_stays(context, receipt),
             }
         }
@@ -263,8 +266,8 @@ fn print(context: &mut Context, candidate: Shown) -> Outcome {
             failure.unwrap_or_default()
         )
     };
-    let changes = count(candidate.number("changes"));
-    context.output.line(format!("{}: {changes} edits, {state}", one_line(candidate.text("name"))))
+    let edits = counted(candidate.number("changes"), "edit");
+    context.output.line(format!("{}: {edits}, {state}", one_line(candidate.text("name"))))
 }
 
 /// Prints the edits of a candidate in the folder: their places are those of its view.
@@ -315,21 +318,26 @@ fn print_conflicts(context: &mut Context, conflicts: Shown) -> Outcome {
     }
     match conflicts.number("count").saturating_sub(shown) {
         more if more > 0 && !context.output.is_json() => {
-            context.output.line(format!("and {} more conflicts", count(more)))
+            context.output.line(format!("and {}", counted(more, "more conflict")))
         }
         _ => Ok(()),
     }
 }
 
-/// Prints the instances that stay as they are, because later commits built on them.
+/// Prints the instances that stay because later commits built on them, and those whose later changes are undone, too.
 pub fn print_stays(context: &mut Context, receipt: Shown) -> Outcome {
-    let mut shown = 0;
-    for stays in receipt.all("stays") {
-        shown += 1;
-        context.output.line(format!("stays: {}", one_line(stays.text("detail"))))?;
+    for (list, all_count, what) in
+        [("stays", "staysCount", "stays"), ("undone", "undoneCount", "undone, too")]
+    {
+        let mut shown = 0;
+        for built in receipt.all(list) {
+            shown += 1;
+            context.output.line(format!("{what}: {}", one_line(built.text("detail"))))?;
+        }
+        match receipt.number(all_count).saturating_sub(shown) {
+            0 => {}
+            more => context.output.line(format!("{what}: {} more", count(more)))?,
+        }
     }
-    match receipt.number("staysCount").saturating_sub(shown) {
-        0 => Ok(()),
-        more => context.output.line(format!("stay: {} more", count(more))),
-    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `annals check`: rebuilds the graph from the log and compares it with the one in use.
 
-use annals_exchange::text::count;
+use annals_exchange::text::counted;
 use clap::Args;
 
 use super::listing::json_of_line;
@@ -37,10 +37,10 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
             context.output.line(format!("warning: {warning}"))?;
         }
         context.output.line(format!(
-            "checked {} records, {} entities, {} relationships at position {}: {}",
-            count(report.number("records")),
-            count(report.number("entities")),
-            count(report.number("relationships")),
+            "checked {}, {}, {} at position {}: {}",
+            counted(report.number("records"), "record"),
+            counted(report.number("entities"), "entity"),
+            counted(report.number("relationships"), "relationship"),
             report.number("position"),
             verdict(differences.len(), warnings.len())
         ))?;

@@ -1,6 +1,6 @@
 //! `annals compact`: removes the bytes of purged instances from the log.
 
-use annals_exchange::text::count;
+use annals_exchange::text::counted;
 use clap::Args;
 
 use super::listing::json_of_line;
@@ -32,16 +32,16 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     }
     let report = json_of_line(&told)?;
     let report = Shown(&report);
-    let number = |name: &str| count(report.number(name));
+    let number = |one: &str| counted(report.number(&format!("{one}s")), one);
     if report.number("contents") > 0 {
-        let (contents, size) = (number("contents"), bytes(report.number("contentsBytes")));
-        context.output.line(format!("removed {contents} contents, {size}, that no version names"))?;
+        let (contents, size) = (number("content"), bytes(report.number("contentsBytes")));
+        context.output.line(format!("removed {contents}, {size}, that no version names"))?;
     }
     context.output.line(format!(
-        "removed {} changes from {} records in {} segments; the log had {}, has {}",
-        number("changes"),
-        number("records"),
-        number("segments"),
+        "removed {} from {} in {}; the log had {}, has {}",
+        number("change"),
+        number("record"),
+        number("segment"),
         bytes(report.number("bytesBefore")),
         bytes(report.number("bytesAfter"))
     ))

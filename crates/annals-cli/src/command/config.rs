@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -33,7 +34,8 @@ const BYTES_MAX: u64 = 1 << 20;
 ///
 /// Errors: `clap`'s, for malformed arguments, and for a file that cannot be read, is not TOML, or has a key that is not
 /// an option.
-pub fn matches(mut command: Command, mut arguments: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+pub fn matches(command: Command, mut arguments: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let mut command = without_empty(command);
     let unread = command.clone();
     command.build();
     let matches = command.try_get_matches_from_mut(&arguments)?;
@@ -48,6 +50,17 @@ pub fn matches(mut command: Command, mut arguments: Vec<OsString>) -> Result<Arg
     })?;
     arguments.extend(more.into_iter().map(OsString::from));
     unread.try_get_matches_from(arguments)
+}
+
+/// The same command, which takes an empty variable of the environment for one that is not set.
+fn without_empty(command: Command) -> Command {
+    let is_empty =
+        |option: &Arg| option.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|option| match is_empty(&option) {
+        true => option.env(Resettable::Reset),
+        false => option,
+    });
+    command.mut_subcommands(without_empty)
 }
 
 fn read(path: &Path) -> Result<toml::Table, String> {

@@ -232,9 +232,9 @@ impl Fixity {
                 context.output.line(damaged_to_text(damage))?;
             }
             context.output.line(format!(
-                "read {} contents, {} bytes, of versions up to position {}: {}",
-                annals_exchange::text::count(report.contents_count),
-                annals_exchange::text::count(report.bytes),
+                "read {}, {}, of versions up to position {}: {}",
+                annals_exchange::text::counted(report.contents_count, "content"),
+                annals_exchange::text::counted(report.bytes, "byte"),
                 report.position,
                 match report.damaged.len() {
                     0 => "all are as they were stored".to_owned(),

@@ -7,23 +7,27 @@ use clap::Args;
 use super::listing::json_of_line;
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::Table;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::{Outcome, Stop};
+use crate::table::Table;
 
 /// Show an entity or a relationship
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals get package:bash
+  annals get package:bash package:dash
   annals get package:bash --valid-at 2024-01-01     as it was true then
   annals get package:bash --version 1               its first version
   annals get far --summary                          also if only a proxy of it is here
   annals --json get package:bash | jq .properties")]
 pub struct Arguments {
     #[command(flatten)]
-    instance: InstanceArgument,
+    first: InstanceArgument,
+    /// Ids of further instances
+    #[arg(value_name = "ID")]
+    more: Vec<Id>,
     /// This version, even a deleted one
     #[arg(long, value_name = "N")]
     version: Option<u32>,
@@ -34,10 +38,28 @@ pub struct Arguments {
     as_of: AsOfArguments,
 }
 
-/// Prints the instance.
+/// Prints the instances. Those that are not there do not prevent the others.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let Arguments { instance, version, is_summary, as_of } = arguments;
-    context.warn_of_emptiness(as_of)?;
+    context.warn_of_emptiness(&arguments.as_of)?;
+    let (mut missing, mut is_first) = (None, true);
+    for id in std::iter::once(&arguments.first.id).chain(&arguments.more) {
+        let instance = InstanceArgument { id: id.clone(), ..arguments.first.clone() };
+        match one(context, &instance, arguments, is_first) {
+            Err(stop) if stop.kind() == Some(ErrorKind::NotFound) && !arguments.more.is_empty() => {
+                context.output.flush()?;
+                missing = Some(stop.tell(context.output.is_json()));
+            }
+            outcome => {
+                outcome?;
+                is_first = false;
+            }
+        }
+    }
+    missing.map_or(Ok(()), |code| Err(Stop::Silent(code)))
+}
+
+fn one(context: &mut Context, instance: &InstanceArgument, arguments: &Arguments, is_first: bool) -> Outcome {
+    let Arguments { version, is_summary, as_of, .. } = arguments;
     let candidate = context.candidate.clone();
     let request = |collection: &'static str| {
         let of = |rest: &str| Request::get_of(collection, &instance.id, rest);
@@ -49,7 +71,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         request.with_all("candidate", &candidate)
     };
     let (collection, mut answer) =
-        instance.ask(context, request).map_err(|stop| explained(stop, arguments))?;
+        instance.ask(context, request).map_err(|stop| explained(stop, &instance.id, *version))?;
     if *is_summary && collection == "relationships" {
         let id = &instance.id;
         let text = format!("--summary: expected the id of an entity, found relationship {id}; leave it out");
@@ -60,17 +82,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return context.output.json_line(&line);
     }
     let json = json_of_line(&line)?;
+    if !is_first {
+        context.output.line("")?;
+    }
     print(context, collection, Shown(&json), as_of)
 }
 
 /// Says how the command line shows a proxy, or an instance that is not there.
-fn explained(stop: Stop, arguments: &Arguments) -> Stop {
+fn explained(stop: Stop, id: &Id, version: Option<u32>) -> Stop {
     let Stop::Told(told) = stop else { return stop };
-    let id = &arguments.instance.id;
     // The door names the instance first: the kind, and the id.
     let kind = if told.text.starts_with("relationship ") { "relationship" } else { "entity" };
     let is_unseen = told.text.ends_with("does not exist at this time");
-    let (kind, text) = match (told.kind(), arguments.version) {
+    let (kind, text) = match (told.kind(), version) {
         (Some(ErrorKind::ProxyOnly), _) => (
             ErrorKind::ProxyOnly,
             format!(
@@ -90,6 +114,9 @@ fn explained(stop: Stop, arguments: &Arguments) -> Stop {
                     "{kind} {id} is deleted, or was not there yet; list its versions with `annals history`"
                 ),
             )
+        }
+        (Some(ErrorKind::NotFound), None) if id.to_string().starts_with('/') => {
+            (ErrorKind::NotFound, format!("{}; `annals cat {id}` shows the item at a path", told.text))
         }
         _ => return Stop::Told(told),
     };

@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 use super::listing::{after_skipped, json_of_line};
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context, instant};
-use crate::output::Table;
 use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]

@@ -11,7 +11,8 @@ use annals_exchange::import::{
     BATCH_BYTES_MAX, CsvLoad, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
     MergeOptions, Missing, PlainObjects, Report, Run, Source, Summary, load_csv, load_jsonl,
 };
-use annals_exchange::text::count;
+use annals_exchange::text::{count, counted};
+use annals_exchange::user::user_name;
 use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
@@ -21,7 +22,7 @@ use super::import_ldp::{self, LdpArguments};
 use super::import_remote;
 use super::overheard::Overheard;
 use super::terminal::Terminal;
-use crate::context::{Context, instant, user_name};
+use crate::context::{Context, instant};
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
@@ -273,9 +274,9 @@ pub(super) fn print_summary(
         ]
         .concat();
         context.output.line(format!(
-            "imported {} changes in {} records, refused {}, skipped {}{deleted}; now at position {} ({seconds:.1} s)",
-            count(summary.changes_count),
-            count(summary.records_count),
+            "imported {} in {}, refused {}, skipped {}{deleted}; now at position {} ({seconds:.1} s)",
+            counted(summary.changes_count, "change"),
+            counted(summary.records_count, "record"),
             count(summary.refused_count),
             count(summary.skipped_count),
             position,

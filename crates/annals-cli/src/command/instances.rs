@@ -1,11 +1,11 @@
-//! `annals create`, `set`, `link` and `delete`: write single instances by their ids.
+//! `annals create`, `set`, `link`, `delete` and `purge`: write single instances by their ids.
 
 use annals::{Error, ErrorKind, Id};
 use annals_exchange::text::one_line;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use super::apply::commit;
+use super::apply::{commit, dry_run};
 use super::classify::properties;
 use super::listing::json_of_line;
 use crate::context::{Access, Context, SignatureArguments};
@@ -41,6 +41,7 @@ pub struct Create {
 Examples:
   annals set orders rows=8 steward=null -m 'no steward any more'     null removes a property
   annals set reads-1 --relationship share=0.5
+  annals set orders rows=9 --if-version 3             only if nobody changed it since
 Properties that you do not name stay. `annals put PATH --value` does the same by a path of a tree.")]
 pub struct Set {
     /// Id of the instance
@@ -51,6 +52,9 @@ pub struct Set {
     /// It is the id of a relationship
     #[arg(long = "relationship")]
     is_relationship: bool,
+    /// Change it only if this is its version; `annals get` shows the version
+    #[arg(long, value_name = "N")]
+    if_version: Option<u32>,
     #[command(flatten)]
     signature: SignatureArguments,
 }
@@ -85,8 +89,8 @@ Examples:
   annals delete reads-1 --relationship
   annals delete orders --purge                        permanently, with its whole history
   annals delete archive --in-steps                    a container of a million items, beside other writers
-With an entity its relationships are deleted, and everything that it contains. `annals take-back` brings all of it back,
-but not after a purge.")]
+With an entity its relationships are deleted, and everything that it contains. `annals restore` brings all of it back, and
+so does `annals take-back`, but not after a purge.")]
 pub struct Delete {
     /// Id of the instance
     id: Id,
@@ -99,6 +103,28 @@ pub struct Delete {
     /// Delete everything that the entity contains first, in many small commits: for a container that is too large for one
     #[arg(long = "in-steps", conflicts_with = "is_relationship")]
     is_in_steps: bool,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// Delete an entity or a relationship permanently, with its whole history
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals purge orders                                 checks, and shows what would be left
+  annals purge orders --yes -m 'a person asked for it'
+  annals purge reads-1 --relationship --yes
+With an entity its relationships are purged, and everything that it contains. Nothing brings a purged instance back.
+`annals compact` then removes its bytes from the log.")]
+pub struct Purge {
+    /// Id of the instance, live or deleted
+    id: Id,
+    /// It is the id of a relationship
+    #[arg(long = "relationship")]
+    is_relationship: bool,
+    /// Purge it: without it, the command only checks
+    #[arg(long = "yes")]
+    is_sure: bool,
     #[command(flatten)]
     signature: SignatureArguments,
 }
@@ -130,10 +156,13 @@ impl Create {
 impl Set {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        let operation = json!({
+        let mut operation = json!({
             "action": "update", "kind": kind(self.is_relationship), "id": self.id.to_string(),
             "patch": properties(&self.properties)?,
         });
+        if let Some(version) = self.if_version {
+            operation["ifVersion"] = version.into();
+        }
         one(context, operation, &self.signature, None)
     }
 }
@@ -212,6 +241,26 @@ impl Delete {
                 }
             }
         }
+    }
+}
+
+impl Purge {
+    /// Commits it, or checks it and asks.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let kind = kind(self.is_relationship);
+        let operation = json!({"action": "purge", "kind": kind, "id": self.id.to_string()});
+        if self.is_sure {
+            return one(context, operation, &self.signature, None);
+        }
+        if context.candidate.is_none() {
+            dry_run(context, &[operation], &self.signature).map_err(|stop| stop.without("operation"))?;
+            context.output.flush()?;
+        }
+        let text = format!(
+            "purge {kind} {}: expected --yes, found none; nothing brings a purged instance back, so repeat it with --yes",
+            self.id
+        );
+        Err(Error::new(ErrorKind::InvalidArgument, text).into())
     }
 }
 

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::Table;
 use crate::place::{Answer, AnswerLine};
 use crate::shown::Shown;
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Records looked up together.
 pub const BATCH_ITEMS_MAX: usize = 1_000;

@@ -7,11 +7,12 @@ use clap::Args;
 use super::listing::{json_of_line, print_next};
 use super::tree_path::{ReadArguments, or_nothing, path};
 use crate::context::Context;
-use crate::output::{Table, properties_summary};
+use crate::output::properties_summary;
 use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// List the children of an item of a tree
 #[derive(Args, Debug)]

@@ -1,7 +1,7 @@
 //! `annals neighborhood`: the entities and relationships around an entity.
 
 use annals::Id;
-use annals_exchange::text::count;
+use annals_exchange::text::counted;
 use clap::Args;
 
 use super::graph_format::GraphFormatArguments;
@@ -72,8 +72,8 @@ pub fn show(context: &mut Context, request: Request, format: GraphFormatArgument
     entities.end(context)?;
     relationships.end(context)?;
     context.output.line(format!(
-        "{} entities, {} relationships",
-        count(entities_count),
-        count(relationships_count)
+        "{}, {}",
+        counted(entities_count, "entity"),
+        counted(relationships_count, "relationship")
     ))
 }

@@ -7,11 +7,11 @@ use serde_json::json;
 use super::listing::json_of_line;
 use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
-use crate::output::Table;
 use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Show the relationships of an entity, with the entities at their other ends
 #[derive(Args, Debug)]

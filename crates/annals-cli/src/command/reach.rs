@@ -1,18 +1,18 @@
 //! `annals reach`: everything within reach of an entity.
 
 use annals::{Error, ErrorKind, Id};
-use annals_exchange::text::count;
+use annals_exchange::text::{count, counted};
 use clap::Args;
 
 use super::graph_format::GraphFormatArguments;
 use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::Table;
 use crate::place::AnswerLine;
 use crate::request::Request;
 use crate::shown::{Shown, value_text};
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Show everything within reach of an entity, nearest first
 #[derive(Args, Debug)]
@@ -68,7 +68,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     // A list that is cut off does not tell how many there are.
     let is_whole = !arguments.is_count && arguments.limit.is_none();
-    let counted = if is_whole || (context.output.is_json() && !arguments.is_count) {
+    let total = if is_whole || (context.output.is_json() && !arguments.is_count) {
         None
     } else {
         Some(context.ask(request("/reach/count"))?.whole()?)
@@ -87,18 +87,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         listing.end(context)?;
     }
-    if let Some(counted) = counted {
+    if let Some(told) = total {
         if context.output.is_json() {
-            return context.output.json_line(&counted);
+            return context.output.json_line(&told);
         }
-        let json = json_of_line(&counted)?;
+        let json = json_of_line(&told)?;
         (entities_count, distance_max) = (Shown(&json).number("count"), Shown(&json).number("distanceMax"));
     }
     if context.output.is_json() {
         return Ok(());
     }
     let entities = count(entities_count);
-    context.output.line(format!("{entities} within reach, the farthest {distance_max} steps away"))
+    let steps = counted(distance_max, "step");
+    context.output.line(format!("{entities} within reach, the farthest {steps} away"))
 }
 
 /// Prints the count of each value.
@@ -117,8 +118,9 @@ fn groups(context: &mut Context, request: Request) -> Outcome {
             context.output.table(&mut table)?;
             let rest = line.of("rest");
             if rest.number("groups") > 0 {
-                let (groups, rest) = (count(rest.number("groups")), count(rest.number("count")));
-                context.output.line(format!("and {groups} more values, together {rest}"))?;
+                let (groups, rest) =
+                    (counted(rest.number("groups"), "more value"), count(rest.number("count")));
+                context.output.line(format!("and {groups}, together {rest}"))?;
             }
             return context.output.line(format!("{} within reach", count(line.number("count"))));
         };

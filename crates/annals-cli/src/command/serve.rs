@@ -1,12 +1,12 @@
 //! `annals serve`: the repository over HTTP.
 
 use std::io::{ErrorKind as ErrorKindOfSystem, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
-use annals_exchange::text::{count, one_line};
+use annals_exchange::text::{count, counted, one_line};
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
     Settings, SourcePrefix, Sources, TlsSettings, WebAc, WebIdPrefix, check_name, serve,
@@ -43,7 +43,7 @@ pub struct Serve {
     pub is_author_required: bool,
     /// Address to listen at; port 0 for any free one. An address that other machines can reach needs TLS, or a proxy, and
     /// credentials.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280", value_parser = listened)]
     pub listen: SocketAddr,
     /// Take only clients whose tokens this file has, as `annals token` writes it. SIGHUP reads it again.
     #[arg(long, value_name = "FILE", env = "ANNALS_TOKENS", help_heading = "Access")]
@@ -64,15 +64,16 @@ pub struct Serve {
     )]
     pub tls_client_authorities: Option<PathBuf>,
     /// Take clients whose tokens (JWT) this OIDC provider signed: the value of their claim `iss`.
-    #[arg(long, value_name = "URL", requires_all = ["oidc_audiences", "oidc_keys"], help_heading = "Access")]
+    #[arg(long, value_name = "URL", requires = "oidc_audiences", help_heading = "Access")]
     pub oidc_issuer: Option<String>,
     /// A name of this server, which the claim `aud` of these tokens must have; repeatable: one of them.
     #[arg(long = "oidc-audience", value_name = "NAME", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_audiences: Vec<String>,
-    /// The keys of the provider (JWKS): a file, or an http or https URL.
+    /// The keys of the provider (JWKS): a file, or an http or https URL; if left out, those that the issuer names in
+    /// `/.well-known/openid-configuration`.
     #[arg(long, value_name = "FILE|URL", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_keys: Option<String>,
-    /// Certificates of authorities for that URL, in PEM, instead of those of the system.
+    /// Certificates of authorities for the issuer and that URL, in PEM, instead of those of the system.
     #[arg(long = "oidc-ca", value_name = "FILE", requires = "oidc_issuer", help_heading = "Access")]
     pub oidc_authorities: Option<PathBuf>,
     /// The claim with the name of the client, which becomes the author.
@@ -253,6 +254,18 @@ fn print(line: &str) {
     let _ = output.flush();
 }
 
+/// An address to listen at: numbers, or a name of this machine such as `localhost`, whose first IPv4 address counts.
+fn listened(text: &str) -> std::result::Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let expected = "expected an address and a port, such as 127.0.0.1:8280 or localhost:8280";
+    let found: Vec<SocketAddr> =
+        text.to_socket_addrs().map_err(|error| format!("{expected}: {error}"))?.collect();
+    let first = found.iter().find(|address| address.is_ipv4()).or_else(|| found.first());
+    first.copied().ok_or_else(|| format!("{expected}, found a name without an address"))
+}
+
 /// The name of a role, built in or not.
 fn role(name: &str) -> std::result::Result<String, String> {
     check_name(name).map(|()| name.to_owned()).map_err(|error| error.to_string())
@@ -333,11 +346,11 @@ impl Serve {
                     counts.iter().map(|(_, count)| count).sum()
                 };
                 print(&format!(
-                    "annals {past} {place} at position {}: {} entities, {} relationships, {} types",
+                    "annals {past} {place} at position {}: {}, {}, {}",
                     count(snapshot.position().0),
-                    count(number(TypeKind::Entity)),
-                    count(number(TypeKind::Relationship)),
-                    count(snapshot.types().len() as u64)
+                    counted(number(TypeKind::Entity), "entity"),
+                    counted(number(TypeKind::Relationship), "relationship"),
+                    counted(snapshot.types().len() as u64, "type")
                 ));
             },
         )
@@ -347,7 +360,7 @@ impl Serve {
         Some(OidcSettings {
             issuer: self.oidc_issuer.clone()?,
             audiences: self.oidc_audiences.clone(),
-            keys: self.oidc_keys.clone()?,
+            keys: self.oidc_keys.clone(),
             authorities: self.oidc_authorities.clone(),
             name_claim: self.oidc_name_claim.clone(),
             roles_claim: self.oidc_roles_claim.clone(),

@@ -5,10 +5,11 @@ use clap::Args;
 
 use super::listing::json_of_line;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, bytes};
+use crate::output::bytes;
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::Outcome;
+use crate::table::Table;
 
 /// Count entities, relationships and classifications by type
 #[derive(Args, Debug)]

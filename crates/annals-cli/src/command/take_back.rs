@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::apply::send;
+use super::apply::{dry_run, send, unchanged};
 use super::candidate::{Side, keep_name, print_stays};
 use crate::context::{Access, Context, SignatureArguments};
 use crate::shown::Shown;
@@ -16,15 +16,20 @@ Examples:
   annals log --limit 5                                  which record was it?
   annals take-back 88 -m 'the file was of last week'
   annals take-back 88 --to 91                           several records, as if they were one
-Instances that the record created are deleted, instances that it deleted are restored. The history keeps all of it. If
-later records built on it, the command is refused and names the first instance: --mine undoes their changes, too, and --theirs
-leaves these instances as they are. Purged instances do not return.")]
+  annals take-back 88 --mine --dry-run                  what would be undone, too?
+Instances that the record created are deleted, instances that it deleted are restored. The history keeps all of it. What only
+later records changed stays: each property, each classification and each place counts by itself. If they changed the same, or
+built on new instances, the command is refused and names the first: --mine undoes these changes, too, and lists them, and
+--theirs leaves them. Purged instances do not return.")]
 pub struct TakeBack {
     /// Position of the record
     position: u64,
     /// Position of the last record, if there are several
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
+    /// Check everything, list what would stay or be undone, too, and write nothing
+    #[arg(long = "dry-run")]
+    is_dry_run: bool,
     #[command(flatten)]
     side: Side,
     #[command(flatten)]
@@ -41,6 +46,9 @@ impl TakeBack {
         if let Some(keep) = self.side.keep() {
             operation["keep"] = keep_name(keep).into();
         }
+        if self.is_dry_run {
+            return dry_run(context, &[operation], &self.signature).map_err(|stop| stop.without("operation"));
+        }
         context.enter(Access::Write)?;
         // The only operation needs no number.
         let sent =
@@ -49,13 +57,20 @@ impl TakeBack {
         context.leave()?;
         if context.output.is_json() {
             if let Some(members) = receipt.as_object_mut() {
-                members.retain(|name, _| !["changes", "ids"].contains(&name.as_str()));
+                members.retain(|name, _| name != "ids");
             }
             return context.output.json(&receipt);
         }
         let receipt = Shown(&receipt);
-        let (position, instant) = (receipt.number("position"), receipt.text("instant"));
-        context.output.line(format!("taken back at position {position}, {instant}"))?;
-        print_stays(context, receipt)
+        print_stays(context, receipt)?;
+        let position = receipt.number("position");
+        context.output.line(match receipt.number("changes") {
+            0 if receipt.number("staysCount") == 0 => format!(
+                "nothing to take back: everything is as it was before position {}; the repository stays at position {position}",
+                self.position
+            ),
+            0 => unchanged(receipt),
+            _ => format!("taken back at position {position}, {}", receipt.text("instant")),
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals::InstanceId;
-use annals_exchange::text::{count, one_line};
+use annals_exchange::text::{count, counted, one_line};
 use annals_exchange::{RefusedLine, RepeatedReason};
 use serde_json::json;
 
@@ -50,7 +50,7 @@ impl annals_exchange::Progress for Terminal {
     }
 
     fn note_committed(&self, changes_count: u64) {
-        self.bar.note(|| format!("{} changes", count(changes_count)));
+        self.bar.note(|| counted(changes_count, "change"));
     }
 
     fn note_refused(&self, refused: &RefusedLine<'_>) {

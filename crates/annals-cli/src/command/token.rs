@@ -18,6 +18,7 @@ use crate::stop::Outcome;
 #[command(after_help = "Examples:
   annals token new ada --role write --tokens /etc/annals/tokens
   annals token new metrics --role operate --expires 90d > metrics.token
+  annals token new backup --role read --role operate --expires never
   annals token new proxy-user --role read --no-secret        # roles for a name that a proxy or a certificate proves
   annals token list
   annals token revoke ada --id 3f2a91c0 && systemctl reload annals")]
@@ -47,12 +48,20 @@ struct New {
     /// repeatable.
     #[arg(long = "role", value_name = "ROLE", required = true)]
     roles: Vec<String>,
-    /// An instant, or how long from now (12h, 90d, 52w); never if left out.
+    /// An instant, how long from now (12h, 90d, 52w), or `never`. If left out, a token expires after 365 days, and roles
+    /// without one never.
     #[arg(long, value_name = "WHEN", value_parser = expiry)]
-    expires: Option<Instant>,
+    expires: Option<Expiry>,
     /// Give roles to a name that a client certificate or a proxy proves, without a token.
     #[arg(long)]
     no_secret: bool,
+}
+
+/// When a token expires.
+#[derive(Clone, Debug)]
+enum Expiry {
+    Never,
+    At(Instant),
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -63,6 +72,9 @@ struct Revoke {
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 }
+
+/// How long a token is good if nobody says. Units: hours.
+const DEFAULT_HOURS: i64 = 365 * 24;
 
 /// Runs the command.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
@@ -83,18 +95,27 @@ fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
             tell!("The role {role} is none of {known}: it reads what grants in the repository admit.");
         }
     }
+    let expires = match &new.expires {
+        Some(Expiry::At(instant)) => Some(*instant),
+        None if !new.no_secret => Some(after_hours(DEFAULT_HOURS)?),
+        Some(Expiry::Never) | None => None,
+    };
     let line = |token: &str| Listed {
         name: new.name.as_str().into(),
         hash: (!new.no_secret).then(|| hash_of(token)),
         roles: new.roles.iter().map(|role| Arc::from(role.as_str())).collect(),
-        expires: new.expires,
+        expires,
     };
     let token = file.add(line, &new.name)?;
     let id = line(&token).id();
     if new.no_secret {
         return tell(context, &json!({ "name": new.name, "id": id }), || new.name.clone());
     }
-    tell(context, &json!({ "name": new.name, "id": id, "token": token }), || token.clone())?;
+    let until = expires.map(|instant| instant.to_string());
+    let json = json!({ "name": new.name, "id": id, "token": token, "expires": until });
+    tell(context, &json, || token.clone())?;
+    let until = until.map_or_else(|| "never".to_owned(), |until| format!("at {until}"));
+    tell!("It expires {until}; --expires WHEN, or never, chooses another end.");
     tell!("This token is shown once. The server takes it after it has read the file again (SIGHUP).");
     Ok(())
 }
@@ -133,8 +154,11 @@ fn tell(context: &mut Context, json: &Json, text: impl FnOnce() -> String) -> Ou
     if context.output.is_json() { context.output.json(json) } else { context.output.line(text()) }
 }
 
-/// An instant, or a duration from now.
-fn expiry(text: &str) -> Result<Instant, Error> {
+/// An instant, a duration from now, or `never`.
+fn expiry(text: &str) -> Result<Expiry, Error> {
+    if text == "never" {
+        return Ok(Expiry::Never);
+    }
     let hours = text.char_indices().next_back().and_then(|(end, unit)| {
         let number: i64 = text[..end].parse().ok().filter(|number| *number > 0)?;
         number.checked_mul(match unit {
@@ -145,16 +169,20 @@ fn expiry(text: &str) -> Result<Instant, Error> {
         })
     });
     let instant = match hours {
-        Some(hours) => hours
-            .checked_mul(3_600_000_000)
-            .and_then(|micros| Instant::now().micros().checked_add(micros))
-            .and_then(|micros| Instant::from_micros(micros).ok()),
+        Some(hours) => after_hours(hours).ok(),
         None => text.parse().ok(),
     };
-    instant.ok_or_else(|| {
+    instant.map(Expiry::At).ok_or_else(|| {
         let text = format!(
-            "{text:?}: expected an instant (2027-08-09T12:00:00Z), a date, or how long (12h, 90d, 52w)"
+            "{text:?}: expected an instant (2027-08-09T12:00:00Z), a date, how long (12h, 90d, 52w), or never"
         );
         Error::new(ErrorKind::InvalidArgument, text)
     })
+}
+
+/// The instant so many hours from now.
+fn after_hours(hours: i64) -> Result<Instant, Error> {
+    let micros =
+        hours.checked_mul(3_600_000_000).and_then(|micros| Instant::now().micros().checked_add(micros));
+    Instant::from_micros(micros.unwrap_or(i64::MAX))
 }

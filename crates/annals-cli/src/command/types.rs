@@ -7,7 +7,7 @@ use annals::{
     AttributeDefinition, Deprecation, EndDefinition, Error, ErrorKind, TypeDefinition, TypeKind, TypeMatch,
 };
 use annals_exchange::import::Source;
-use annals_exchange::text::{count, one_line, value_to_text};
+use annals_exchange::text::{counted, one_line, value_to_text};
 use annals_json::{json_from_str, type_from_json, type_to_json};
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
@@ -102,8 +102,8 @@ fn load(context: &mut Context, file: &Path, author: Option<&str>, message: &str)
     if receipt.number("changes") == 0 {
         return context.output.line(unchanged(receipt));
     }
-    let types = count(types.len() as u64);
-    context.output.line(format!("declared {types} types at position {}", receipt.number("position")))
+    let types = counted(types.len() as u64, "type");
+    context.output.line(format!("declared {types} at position {}", receipt.number("position")))
 }
 
 fn verify(context: &mut Context, file: &Path, as_of: &AsOfArguments) -> Outcome {

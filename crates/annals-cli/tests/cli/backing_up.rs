@@ -125,7 +125,7 @@ fn a_backup_of_a_server_with_a_damaged_content_has_all_others_and_says_so() {
     assert_eq!((sent.code, made.code), (5, 5), "{sent:?} {made:?}");
     let without_path = |text: &str| text.split(" in ").next().unwrap().replace("made", "sent");
     assert_eq!(without_path(&sent.out), without_path(&made.out));
-    assert!(sent.out.contains("not in the copy: 1 contents that could not be read"), "{sent:?}");
+    assert!(sent.out.contains("not in the copy: 1 content that could not be read"), "{sent:?}");
     assert_eq!(files(&place.path("sent")), files(&place.path("made")));
 }
 

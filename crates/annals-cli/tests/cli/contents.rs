@@ -31,9 +31,9 @@ fn fixity_and_check_tell_damaged_files_and_a_backup_has_them() {
     place.write("scan.txt", "the scan\n");
     place.ok(&["put", "page-1", "scan.txt", "--type", "page"]);
     let all = place.ok(&["fixity"]);
-    assert!(all.contains("read 1 contents, 9 bytes") && all.contains("all are as they were stored"), "{all}");
+    assert!(all.contains("read 1 content, 9 bytes") && all.contains("all are as they were stored"), "{all}");
     let told = place.ok(&["backup", "copy"]);
-    assert!(told.contains("with 1 contents, 9 B"), "{told}");
+    assert!(told.contains("with 1 content, 9 B"), "{told}");
     let stored =
         std::fs::read_dir(place.path("annals-data/content")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&stored, "THE scan\n").unwrap();

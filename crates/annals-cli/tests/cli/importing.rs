@@ -133,7 +133,7 @@ fn resuming_tries_refused_lines_again_and_nothing_else() {
     let done = place.run(&["import", "late.jsonl"]);
     assert_eq!(done.code, 6, "{done:?}");
     assert!(done.err.contains("put entities before"), "{done:?}");
-    assert!(place.ok(&["import", "late.jsonl", "--resume"]).starts_with("imported 1 changes"));
+    assert!(place.ok(&["import", "late.jsonl", "--resume"]).starts_with("imported 1 change"));
     assert!(place.ok(&["import", "late.jsonl", "--resume"]).starts_with("imported 0 changes"));
     assert!(place.ok(&["get", "l"]).contains("p2"));
 }

@@ -29,4 +29,5 @@ mod as_of;
 mod contents;
 mod shell;
 mod backing_up;
+mod by_id;
 mod sending;

@@ -31,6 +31,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("set", &["a", "n=1"]),
     ("link", &["a", "knows", "b"]),
     ("delete", &["a"]),
+    ("purge", &["a"]),
     ("classify", &["a", "c"]),
     ("declassify", &["a", "c"]),
     ("ls", &[]),
@@ -179,4 +180,54 @@ fn a_command_beside_a_server_finds_it_through_the_lock() {
     server.terminate();
     assert!(server.ended_well());
     assert!(!file.exists(), "a server that ends in order leaves none");
+}
+
+/// Story: `ANNALS_CA_FILE=` was an error, and so were others, while `ANNALS_SERVER=` was none.
+#[test]
+fn an_empty_variable_is_as_one_that_is_not_set() {
+    const VARIABLES: [&str; 12] = [
+        "ANNALS_AUTHOR",
+        "ANNALS_CA_FILE",
+        "ANNALS_CONFIG",
+        "ANNALS_HISTORY",
+        "ANNALS_LOG",
+        "ANNALS_MEMORY",
+        "ANNALS_REPOSITORY",
+        "ANNALS_SERVER",
+        "ANNALS_SOURCE_USER",
+        "ANNALS_TOKEN",
+        "ANNALS_TOKENS",
+        "ANNALS_TOKEN_FILE",
+    ];
+    let place = Place::new();
+    let run = |arguments: &[&str], value: Option<&str>| {
+        let mut command = place.command(arguments);
+        for name in VARIABLES {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Done::of(command)
+    };
+    for arguments in [
+        &["create", "page", "--id", "a"][..],
+        &["find", "page"],
+        &["history", "a"],
+        &["token", "new", "ada", "--role", "read"],
+        &["token", "list"],
+        &["access", "explain", "ada", "a"],
+        &["serve", "--check-config"],
+        &["import", "missing.jsonl"],
+        &["types"],
+    ] {
+        let empty = run(arguments, Some(""));
+        let none = run(arguments, None);
+        // The second creation finds the first one.
+        let is_made = ["create", "new"].iter().any(|verb| arguments.contains(verb));
+        assert!(
+            is_made && empty.code == 0 || (empty.code, &empty.err) == (none.code, &none.err),
+            "{arguments:?}: {empty:?} {none:?}"
+        );
+    }
 }

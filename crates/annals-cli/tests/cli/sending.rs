@@ -107,7 +107,7 @@ fn options_of_an_import_do_what_they_do_in_a_folder() {
     both.run(&["import", "cars.json", "--id", "Name", "--type", "car"]);
     let piped = "{\"entity\": {\"id\": \"p\", \"type\": \"t\"}}\n";
     let from_pipe = both.run_with(&["import", "jsonl", "-"], piped);
-    assert!(from_pipe.out.contains("imported 1 changes"), "{from_pipe:?}");
+    assert!(from_pipe.out.contains("imported 1 change"), "{from_pipe:?}");
     both.run_with(&["import", "jsonl", "-", "--resume"], piped);
     both.run(&["import", "nothing.jsonl"]);
     both.run(&["export"]);
@@ -246,7 +246,7 @@ fn beside_a_server_files_go_to_it_through_the_folder() {
     place.write("more.jsonl", "{\"entity\": {\"id\": \"eve\", \"type\": \"t\"}}\n");
     let run = |arguments: &[&str]| Done::of(command_in(&place.path(""), arguments));
     let imported = run(&["import", "more.jsonl"]);
-    assert_eq!((imported.code, imported.out.contains("imported 1 changes")), (0, true), "{imported:?}");
+    assert_eq!((imported.code, imported.out.contains("imported 1 change")), (0, true), "{imported:?}");
     assert_eq!(run(&["put", "eve", "more.jsonl"]).code, 0);
     assert_eq!(server.get("/v1/content/eve").status, 200);
     assert_eq!(run(&["compact"]).code, 0);

@@ -51,6 +51,22 @@ fn first_lines(place: &Place, arguments: &[&str]) -> Vec<String> {
 }
 
 // A mistyped folder was created and served, ready and empty: it looked as if all data were lost.
+/// Story: an address with a name was "invalid socket address syntax".
+#[test]
+fn the_address_may_have_a_name() {
+    let place = Place::with_people();
+    let check = |address: &str| {
+        Done::of(place.command(&["serve", "annals-data", "--check-config", "--listen", address]))
+    };
+    assert_eq!(check("localhost:0").code, 0, "{:?}", check("localhost:0"));
+    for (address, text) in
+        [("localhost", "localhost:8280"), ("nowhere.invalid:1", "expected an address and a port")]
+    {
+        let done = check(address);
+        assert!(done.code == 2 && done.err.contains(text), "{done:?}");
+    }
+}
+
 #[test]
 fn a_folder_that_is_not_there_is_served_only_if_it_is_to_be_created() {
     let place = Place::new();
@@ -72,7 +88,7 @@ fn a_server_says_what_it_opened_or_created() {
     let place = Place::with_people();
     let lines = first_lines(&place, &["annals-data"]);
     assert!(lines[0].starts_with("annals opens annals-data and listens on http://127.0.0.1:"), "{lines:?}");
-    assert_eq!(lines[1], "annals opened annals-data at position 3: 2 entities, 1 relationships, 1 types");
+    assert_eq!(lines[1], "annals opened annals-data at position 3: 2 entities, 1 relationship, 1 type");
     let lines = first_lines(&place, &["new", "--create"]);
     assert!(lines[0].starts_with("annals creates new and listens on http://127.0.0.1:"), "{lines:?}");
     assert_eq!(lines[1], "annals created new at position 0: 0 entities, 0 relationships, 0 types");

@@ -104,7 +104,7 @@ fn lines_of_a_pipe_do_what_commands_do_in_a_folder_and_on_a_server() {
     let place = Place::with_people();
     let local = piped(&place, &["annals-data"], LINES);
     assert_eq!(local.code, 0, "{local:?}");
-    assert!(local.out.contains("Eve \"X\"") && local.out.contains("imported 1 changes"), "{local:?}");
+    assert!(local.out.contains("Eve \"X\"") && local.out.contains("imported 1 change"), "{local:?}");
     assert!(place.is_there("csv/nodes-person.csv"));
     let place = Place::with_people();
     let server = Server::start(&place.path("annals-data"), &[]);

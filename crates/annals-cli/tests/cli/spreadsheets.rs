@@ -100,7 +100,7 @@ fn a_header_in_a_file_of_its_own_holds_for_all_files() {
     assert!(done.err.contains("nothing was written"), "{done:?}");
     place.write("header.csv", "nr:ID(P);name;born:int\n");
     let done = place.ok(&resume);
-    assert!(done.contains("imported 1 changes") && done.contains("skipped 2"), "{done}");
+    assert!(done.contains("imported 1 change") && done.contains("skipped 2"), "{done}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_merge_of_rows_changes_the_columns_of_the_file() {
     place.write("e.csv", ":START_ID,:END_ID,:TYPE,w:int\nt1,t2,reads,2\nt1,t2,reads,2\n");
     let stewards = ["t.csv", "--id", "id", "--type", "table"];
     assert!(merge(&stewards).starts_with("imported 2 changes"));
-    assert!(merge(&["e.csv"]).starts_with("imported 1 changes"));
+    assert!(merge(&["e.csv"]).starts_with("imported 1 change"));
     let links = place.json(&["relationships", "t1"]);
     assert_eq!((links.len(), &links[0]["properties"]), (1, &json!({"w": 2})));
     let t1 = json!({"id": "t1", "name": "orders", "rows": 5, "state": "open", "steward": "bob"});

@@ -101,7 +101,7 @@ fn a_candidate_is_edited_compared_and_committed() {
     let diff = place.ok(&["diff", "/", "--candidate", "night"]);
     assert!(diff.starts_with("~ /config/clock\n"), "{diff}");
     let listed = place.ok(&["candidate", "list"]);
-    assert!(listed.starts_with("night: 1 edits, open, made of position "), "{listed}");
+    assert!(listed.starts_with("night: 1 edit, open, made of position "), "{listed}");
     let edits = place.ok(&["candidate", "edits", "night"]);
     assert!(edits.starts_with("edit 0, update /config/clock: {\"action\":\"update\""), "{edits}");
     let operations = place.ok(&["--json", "candidate", "edits", "night"]);
@@ -166,7 +166,7 @@ fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
         (&["revert", "/config"], 2, "expected a time as one of --to, --to-position"),
         (&["revert", "/config/interface", "--to-position", "1"], 2, "expected the path of one item"),
         (&["revert", "/none", "--to-position", "1"], 3, "there is nothing"),
-        (&["restore", "/config"], 2, "or the path of an item and one of --at"),
+        (&["restore", "/config"], 3, "to restore the item at a path, give --at or --at-position, too"),
         (&["restore", "/config", "folder", "--at-position", "2"], 2, "and a new folder, or the path"),
         (&["restore", "backup", "folder", "-m", "why"], 2, "a backup takes none"),
         (&["restore", "/config", "--at-position", "2"], 1, "is not deleted; move it"),

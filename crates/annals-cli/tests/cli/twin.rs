@@ -32,7 +32,9 @@ impl Twin {
         let command =
             arguments.iter().find(|argument| !argument.starts_with('-')).copied().unwrap_or_default();
         let is_elsewhere = ["-r", "--repository", "--server", "--local", "--memory"];
-        let is_on_folder = ON_FOLDERS.contains(&command)
+        // With one name it restores an instance, or an item.
+        let is_of_backup = arguments.get(2).is_some_and(|second| !second.starts_with('-'));
+        let is_on_folder = ON_FOLDERS.contains(&command) && (command != "restore" || is_of_backup)
             || arguments.iter().any(|argument| is_elsewhere.contains(argument))
             || !folder.join("annals-data").exists()
             || command == "import" && arguments.contains(&"ldp")

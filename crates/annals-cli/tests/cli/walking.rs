@@ -49,7 +49,7 @@ fn neighbourhoods_and_what_links_two_are_entities_and_then_relationships() {
     assert_eq!(distances, [0, 1, 2, 2, 2]);
     assert_eq!(lines.iter().filter(|line| line["relationship"].is_object()).count(), 4);
     let out = place.ok(&["neighborhood", "d", "--entity-type", "village"]);
-    assert!(out.contains("2 entities, 1 relationships"), "{out}");
+    assert!(out.contains("2 entities, 1 relationship"), "{out}");
     let out = place.ok(&["linking", "a", "d"]);
     assert!(out.contains("4 entities, 5 relationships"), "{out}");
     assert_eq!(place.json(&["linking", "d", "a", "--direction", "out"]).len(), 0);
@@ -118,7 +118,7 @@ fn what_is_downstream_is_counted_by_value() {
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines, ["VALUE    COUNT", "finance  1", "sales    1", "null     1", "3 within reach"]);
     let out = place.ok(&[&["reach", "raw"], &DOWN[..], &["--group-by", "@type", "--limit", "1"]].concat());
-    assert!(out.ends_with("and 1 more values, together 1\n3 within reach\n"), "{out}");
+    assert!(out.ends_with("and 1 more value, together 1\n3 within reach\n"), "{out}");
     let lines = place.json(&[&["reach", "raw"], &DOWN[..], &["--group-by", "@type"]].concat());
     assert_eq!(lines[0], json!({"value": "job", "count": 2}));
     assert_eq!(lines[2], json!({"count": 3, "rest": {"groups": 0, "count": 0}}));

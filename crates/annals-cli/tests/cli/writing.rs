@@ -35,7 +35,7 @@ fn a_dry_run_writes_nothing() {
     let place = Place::with_people();
     place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "ada"}"#);
     assert!(
-        place.ok(&["apply", "delete.json", "--dry-run"]).contains("leaving 1 entities and 0 relationships")
+        place.ok(&["apply", "delete.json", "--dry-run"]).contains("leaving 1 entity and 0 relationships")
     );
     assert!(place.ok(&["get", "ada"]).contains("active"));
     let applied = place.json_one(&["apply", "delete.json"]);

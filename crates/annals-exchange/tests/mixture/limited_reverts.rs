@@ -21,7 +21,10 @@ impl World {
             let snapshot = world.repository().snapshot();
             snapshot.seen_by(writer.rights.sight()).expect("a sight")
         };
-        let item_at = |snapshot: &Snapshot| snapshot.tree_below(&root).get(&at, None).expect("a look-up");
+        let item_at = |snapshot: &Snapshot| {
+            let found = snapshot.tree_below(&root).get(&at, None).expect("a look-up");
+            found.and_then(|item| without_ways(snapshot, item))
+        };
         let saw = seen_now(self);
         let was = item_at(&saw.as_of(as_of).expect("a position that there was"));
         let before = of_snapshot(self.repository(), &self.repository().snapshot());
@@ -64,4 +67,11 @@ impl World {
         self.accepted += 1;
         self.note();
     }
+}
+
+/// An item without those of which only shows that they lead to something: they stay as they are.
+fn without_ways(snapshot: &Snapshot, item: Item) -> Option<Item> {
+    snapshot.entity_summary(item.id.as_ref()?).expect("a look-up")?;
+    let kept = |branch: Branch| Some(Branch { item: without_ways(snapshot, branch.item)?, ..branch });
+    Some(Item { children: item.children.into_iter().filter_map(kept).collect(), ..item })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annals::*;
 
 use crate::edit::Work;
-use crate::model::{Age, Change, Content, Known, Model, Place};
+use crate::model::{Age, Change, Content, Fields, Known, Model, Place};
 use crate::push::push_all;
 use crate::random::Random;
 use crate::see::{Name, Seen, id, of_model, of_snapshot};
@@ -142,10 +142,47 @@ impl Writer {
         }
     }
 
-    /// The part of `model` that the writer knows.
-    fn known_part(&self, base: &Model, model: &Model) -> Model {
+    /// The ways to the containers of the grants: these, and everything above them, with the relationships between them.
+    /// Without a name there is no path. `snapshot` is that of `base`; it tells which grants may admit something.
+    fn ways(&self, base: &Model, snapshot: &Snapshot) -> BTreeSet<Age> {
+        let mut ways = BTreeSet::new();
+        for given in &self.given {
+            let Some(container) = given.under.and_then(|under| base.live(false, under).ok()) else {
+                continue;
+            };
+            let sight = Sight::new(vec![given.grant().0]).expect("a grant");
+            let named = id(given.under.expect("it has one"));
+            if !sight.leads_through(snapshot, &named).expect("an answer") {
+                continue;
+            }
+            if !self.sees_now(base, container) {
+                let inside = base.steps(container).into_iter();
+                ways.extend(inside.filter(|(.., child)| self.sees_now(base, *child)).map(|(link, ..)| link));
+            }
+            let mut next = Some(container);
+            while let Some(at) = next.filter(|at| ways.insert(*at)) {
+                let above = base.parent(at);
+                let above =
+                    above.filter(|(link, parent)| base.steps(*parent).iter().any(|(step, ..)| step == link));
+                ways.extend(above.map(|(link, _)| link));
+                next = above.map(|(_, parent)| parent);
+            }
+        }
+        ways
+    }
+
+    /// The part of `model` that the writer knows; of what leads to it only names.
+    fn known_part(&self, base: &Model, model: &Model, ways: &BTreeSet<Age>) -> Model {
         let mut part = model.clone();
-        part.all.retain(|age, _| self.knows(base, model, *age));
+        part.all.retain(|age, known| {
+            let knows = self.knows(base, model, *age);
+            if !knows {
+                let content = &mut known.versions.last_mut().expect("it has a version").content;
+                let n = content.fields.n.filter(|_| content.type_name == "item");
+                content.fields = Fields { n, ..Fields::default() };
+            }
+            knows || ways.contains(age) && known.now().is_live
+        });
         // A relationship has both ends.
         let all: BTreeSet<Age> = part.all.keys().copied().collect();
         part.all
@@ -378,13 +415,26 @@ impl World {
         works: &[Work],
         has_sent: bool,
     ) -> Option<(Model, Vec<Change>)> {
+        let ways = writer.ways(&self.model, &self.repository().snapshot());
         let base = &self.model;
         let (mut next, mut made, mut at) = (base.clone(), Vec::new(), 0);
         for work in works {
             let changes = match work {
                 Work::Direct(change) if !writer.may_name(base, &next, change) => return None,
                 Work::Direct(change) => vec![change.clone()],
-                Work::Tree(edit) => writer.known_part(base, &next).planned(edit, &mut self.count).ok()?,
+                Work::Tree(edit) => {
+                    let changes =
+                        writer.known_part(base, &next, &ways).planned(edit, &mut self.count).ok()?;
+                    // A way stays as it is, also if the change would write what it has.
+                    let is_way = |(is_link, id): (bool, &str)| {
+                        let age = next.find(is_link, id).filter(|age| ways.contains(age));
+                        age.is_some_and(|age| !writer.knows(base, &next, age))
+                    };
+                    if changes.iter().filter_map(Change::named).any(is_way) {
+                        return None;
+                    }
+                    changes
+                }
             };
             for change in changes {
                 if matches!(change, Change::Store { byte, .. } if !has_sent && !writer.holds(base, byte)) {

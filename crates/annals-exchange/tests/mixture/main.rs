@@ -15,6 +15,7 @@ mod leases;
 mod limited_writers;
 mod limited_reverts;
 mod memory;
+mod merged;
 mod model;
 #[path = "../../../annals/tests/support/object_log.rs"]
 #[expect(dead_code, reason = "damage is for other tests")]
@@ -29,6 +30,7 @@ mod roles;
 mod rules;
 mod see;
 mod sights;
+mod subtree_tags;
 mod taken_back;
 mod views;
 mod watched;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use annals::*;
 
+use crate::merged::{Merged, Span, merged};
 use crate::model::{Age, Content, Known};
 use crate::world::World;
 
@@ -31,31 +32,35 @@ impl World {
     /// The model after these records are taken back as one; `None` if later records built on them.
     pub(crate) fn expect_taken_back(&self, records: RangeInclusive<u64>) -> Option<BTreeMap<Age, Content>> {
         let (before, position) = (records.start() - 1, *records.end());
+        let span = Span { before, position };
         let mut targets = BTreeMap::new();
         let touched = |age: Age| {
             let known = self.model.all.get(&age);
             known.is_some_and(|known| known.versions.iter().any(|version| records.contains(&version.place.0)))
         };
         let ages: Vec<Age> = self.model.all.keys().copied().filter(|age| touched(*age)).collect();
+        let kept = self.kept_places(&ages, span)?;
         for &age in &ages {
             let known = &self.model.all[&age];
             let then = known.at(before).filter(|then| then.is_live);
-            if known.place().0 > position && (then.is_some() || known.now().is_live) {
-                return None;
+            let is_later = known.place().0 > position;
+            if kept.links.contains(&age) {
+                continue;
             }
-            // Others took a child, which was elsewhere before, out of its new place.
-            let child = known.now().ends.filter(|_| known.contains()).map(|ends| &self.model.all[&ends[1]]);
-            let is_moved = child.is_some_and(|child| {
-                child.now().is_live && child.at(before).is_some_and(|then| then.is_live)
-            });
-            if known.place().0 > position && is_moved {
+            if known.contains() {
+                let child = then.and_then(|then| then.ends).map(|ends| ends[1]);
+                if child.is_some_and(|child| kept.children.contains(&child)) {
+                    continue;
+                }
+            } else if is_later && then.is_none() && known.now().is_live {
                 return None;
-            }
-            // Others have placed the child since.
-            let placed = known.now().ends.filter(|_| is_moved).and_then(|ends| self.model.parent(ends[1]));
-            let is_theirs = |link: Age| !ages.contains(&link) && self.model.all[&link].place().0 > position;
-            if placed.is_some_and(|(link, _)| is_theirs(link)) {
-                return None;
+            } else if let (true, Some(then)) = (is_later, then) {
+                match merged(known, then, span) {
+                    Merged::Conflict => return None,
+                    Merged::Left => {}
+                    Merged::Into(target) => drop(targets.insert(age, target)),
+                }
+                continue;
             }
             // Only its container takes a copy along.
             if then.is_none() && known.now().is_live && known.is_copy && !known.is_link {

@@ -20,6 +20,7 @@ use crate::roles::Role;
 use crate::rules::{Rules, is_of_rules};
 use crate::see::{Name, Seen, of_model, of_snapshot};
 use crate::sights::Sights;
+use crate::subtree_tags::{SubtreeContent, SubtreeTag};
 use crate::watched::Client;
 
 pub struct World {
@@ -43,6 +44,8 @@ pub struct World {
     pub(crate) exported: Option<Exported>,
     /// The state behind each tag ever seen, by kind and id.
     pub(crate) tags: HashMap<(bool, String, Revision), Seen>,
+    /// The content behind each tag of a tree ever seen.
+    pub(crate) subtree_tags: HashMap<SubtreeTag, SubtreeContent>,
     pub(crate) accepted: usize,
     pub(crate) count: usize,
     pub(crate) history: Vec<String>,
@@ -78,6 +81,7 @@ impl World {
             role: Role::default(),
             exported: None,
             tags: HashMap::new(),
+            subtree_tags: HashMap::new(),
             accepted: 0,
             count: 0,
             history: Vec::new(),
@@ -186,6 +190,7 @@ impl World {
         let found = self.compare_seen(&snapshot);
         self.check_unique(&found);
         self.check_rules(&snapshot);
+        self.check_subtree_tags(&snapshot);
         self.compare_views();
         self.check_sights(&snapshot, &found);
         self.check_watched();

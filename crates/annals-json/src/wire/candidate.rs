@@ -98,17 +98,23 @@ pub struct CandidateRebase {
 
 /// The receipt of a record that takes earlier ones back.
 #[form]
-#[schemars(example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z", "stays": [], "staysCount": 0 }))]
+#[schemars(example = taken_back_example())]
 pub struct TakenBack {
     pub position: u64,
     pub instant: Instant,
-    /// With `keep=theirs`: the first 1,000 instances that stay as they are, because later commits built on them.
+    /// Number of changes, if records are taken back: 0 if everything is as it was before them already.
+    pub changes: Option<u64>,
+    /// With `keep=theirs`: the first 1,000 instances that stay, or of which a part stays, because later commits built on them.
     pub stays: Vec<Stays>,
     /// The count of all of these.
     pub stays_count: u64,
+    /// With `keep=mine`: the first 1,000 instances whose later changes are undone, too.
+    pub undone: Vec<Stays>,
+    /// The count of all of these.
+    pub undone_count: u64,
 }
 
-/// An instance that stays as it is.
+/// An instance on which later commits built.
 #[form(inline)]
 pub struct Stays {
     pub kind: InstanceKind,
@@ -135,6 +141,13 @@ pub struct CandidateCommit {
 fn candidate_example() -> Json {
     let written = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" });
     json!({ "name": "maintenance", "base": 17, "changes": 3, "created": written, "updated": written })
+}
+
+fn taken_back_example() -> Json {
+    json!({
+        "position": 42, "instant": "2025-08-09T10:00:00Z", "changes": 3,
+        "stays": [], "staysCount": 0, "undone": [], "undoneCount": 0,
+    })
 }
 
 fn conflict_example() -> Json {

@@ -189,11 +189,15 @@ pub struct CommitReceipt {
     pub changes: u64,
     /// Ids of the created instances, in the order of the operations.
     pub ids: Vec<String>,
-    /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
-    /// on them.
+    /// If an operation takes records back: the first 1,000 instances that stay, or of which a part stays, because later
+    /// commits built on them.
     pub stays: Option<Vec<Stays>>,
     /// The count of all of these.
     pub stays_count: Option<u64>,
+    /// If an operation takes records back: the first 1,000 instances whose later changes are undone, too.
+    pub undone: Option<Vec<Stays>>,
+    /// The count of all of these.
+    pub undone_count: Option<u64>,
 }
 
 /// The transaction is possible.
@@ -209,11 +213,15 @@ pub struct DryRunReceipt {
     pub entities: u64,
     /// Number of relationships after it.
     pub relationships: u64,
-    /// If an operation takes records back: the first 1,000 instances that stay as they are, because later commits built
-    /// on them.
+    /// If an operation takes records back: the first 1,000 instances that stay, or of which a part stays, because later
+    /// commits built on them.
     pub stays: Option<Vec<Stays>>,
     /// The count of all of these.
     pub stays_count: Option<u64>,
+    /// If an operation takes records back: the first 1,000 instances whose later changes are undone, too.
+    pub undone: Option<Vec<Stays>>,
+    /// The count of all of these.
+    pub undone_count: Option<u64>,
 }
 
 fn commit_example() -> Json {

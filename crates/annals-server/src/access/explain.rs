@@ -18,6 +18,9 @@ pub struct Reason {
     pub verbs: Vec<&'static str>,
     /// True if it holds for the entity.
     pub admits: bool,
+    /// True if paths lead through the entity to the container that the grant names: the client sees its id, its type and its
+    /// name.
+    pub leads: bool,
 }
 
 /// The verbs that each of these roles gives for the entity, by the grants and the state that `snapshot` has.
@@ -29,7 +32,7 @@ pub fn explain(snapshot: &Snapshot, roles: &[Arc<str>], entity: &Id) -> annals::
     for role in roles {
         if let Some(verbs) = of_role(role) {
             let verbs = verbs.list().map(Verb::name).collect();
-            reasons.push(Reason { role: Arc::clone(role), grant: None, verbs, admits: true });
+            reasons.push(Reason { role: Arc::clone(role), grant: None, verbs, admits: true, leads: true });
         }
     }
     for found in snapshot.entities_of(Some(GRANT)) {
@@ -41,7 +44,8 @@ pub fn explain(snapshot: &Snapshot, roles: &[Arc<str>], entity: &Id) -> annals::
         let verbs = std::iter::once("read").chain(rights.iter().map(|right| right.name())).collect();
         let sight = Sight::new(vec![grant])?;
         let admits = sight.admits(snapshot, entity)?;
-        reasons.push(Reason { role, grant: Some(found.id().clone()), verbs, admits });
+        let leads = sight.leads_through(snapshot, entity)?;
+        reasons.push(Reason { role, grant: Some(found.id().clone()), verbs, admits, leads });
     }
     Ok(reasons)
 }

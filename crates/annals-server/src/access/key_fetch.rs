@@ -1,5 +1,7 @@
-//! Fetches the keys of an OIDC provider: one request over HTTP or HTTPS, within bounds, without redirects.
+//! Fetches the keys of an OIDC provider, and its configuration: requests over HTTP or HTTPS, within bounds, without
+//! redirects. Source of the configuration: OpenID Connect Discovery 1.0.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,7 +20,9 @@ use tokio_rustls::TlsConnector;
 
 use super::trust::connector;
 
-/// Largest file of keys. Units: bytes.
+/// The path of the configuration, behind that of the issuer.
+const CONFIGURATION: &str = "/.well-known/openid-configuration";
+/// Largest file of keys, and largest configuration. Units: bytes.
 pub const KEYS_BYTES_MAX: usize = 1 << 20;
 /// Longest time for one fetch.
 const FETCH_TIME: Duration = Duration::from_secs(5);
@@ -51,6 +55,63 @@ impl KeyUrl {
         let target = uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
         Ok(KeyUrl { host: host.to_owned(), port: uri.port_u16().unwrap_or(port), target, tls })
     }
+
+    /// The URL of the configuration of an issuer.
+    ///
+    /// Errors: `InvalidArgument`, also for an issuer on another machine without TLS.
+    pub fn of_issuer(issuer: &str, authorities: Option<&Path>) -> Result<KeyUrl> {
+        let invalid = || {
+            let text = format!(
+                "OIDC issuer {issuer:?}: expected an https URL, or an http one of this machine, to look its keys up; give their \
+                 file or URL with --oidc-keys"
+            );
+            Error::new(ErrorKind::InvalidArgument, text)
+        };
+        let is_plain = issuer.starts_with("https://") || issuer.starts_with("http://");
+        if !is_plain || issuer.contains(['?', '#']) {
+            return Err(invalid());
+        }
+        let url = KeyUrl::parse(&format!("{}{CONFIGURATION}", issuer.trim_end_matches('/')), authorities)?;
+        if url.is_safe() { Ok(url) } else { Err(invalid()) }
+    }
+
+    /// The URL of the keys that the configuration of an issuer names.
+    ///
+    /// Errors: the reason, for the log.
+    pub fn of_configuration(
+        told: &[u8],
+        issuer: &str,
+        authorities: Option<&Path>,
+    ) -> std::result::Result<KeyUrl, String> {
+        let json: serde_json::Value = serde_json::from_slice(told).unwrap_or_default();
+        let text = |name: &str| json[name].as_str().unwrap_or_default();
+        if text("issuer") != issuer {
+            return Err(format!("expected the configuration of {issuer}, found one of {:?}", text("issuer")));
+        }
+        let keys = text("jwks_uri");
+        let url = KeyUrl::parse(keys, authorities).map_err(|error| error.to_string())?;
+        if url.is_safe() {
+            Ok(url)
+        } else {
+            Err(format!(
+                "jwks_uri of {issuer}: expected an https URL, or an http one of this machine, found {keys:?}"
+            ))
+        }
+    }
+
+    /// True with TLS, and for this machine.
+    fn is_safe(&self) -> bool {
+        let is_near = || match self.bare_host().parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback(),
+            Err(_) => self.host.eq_ignore_ascii_case("localhost"),
+        };
+        self.tls.is_some() || is_near()
+    }
+
+    /// The host without the brackets of an IPv6 address.
+    fn bare_host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
 }
 
 /// The bytes at a URL.
@@ -62,7 +123,7 @@ pub async fn fetch(url: &KeyUrl) -> std::result::Result<Vec<u8>, String> {
 }
 
 async fn fetch_slowly(url: &KeyUrl) -> std::result::Result<Vec<u8>, String> {
-    let host = url.host.trim_start_matches('[').trim_end_matches(']');
+    let host = url.bare_host();
     let stream = TcpStream::connect((host, url.port)).await.map_err(|error| error.to_string())?;
     match &url.tls {
         None => ask(url, stream).await,

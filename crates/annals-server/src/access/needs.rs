@@ -80,6 +80,7 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     // Its facts need the verb `operate`.
     ("GET", "/health/ready", Needs::Nothing),
     ("GET", "/metrics", all(&[Operate])),
+    ("GET", "/errors/{error}", Needs::Nothing),
     ("GET", "/openapi.json", Needs::Name),
     ("GET", "/v1/whoami", Needs::Name),
     ("GET", "/v1/entities", Needs::Seen),

@@ -35,8 +35,8 @@ pub struct OidcSettings {
     pub issuer: String,
     /// Names of this server: the claim `aud` must have one of them.
     pub audiences: Vec<String>,
-    /// A file of keys (JWKS), or its URL.
-    pub keys: String,
+    /// A file of keys (JWKS), or its URL; `None` for the URL that the issuer names.
+    pub keys: Option<String>,
     /// Certificates of authorities for the URL, in PEM; those of the system if `None`.
     pub authorities: Option<PathBuf>,
     /// The claim with the name.
@@ -63,6 +63,8 @@ pub struct Oidc {
 enum Source {
     File(PathBuf),
     Url(KeyUrl),
+    /// The URL of the configuration of the issuer, which names that of the keys.
+    Issuer(KeyUrl),
 }
 
 /// When keys were fetched last, or should have been: for tokens from addresses that have proven themselves, and for those from
@@ -75,13 +77,15 @@ impl Oidc {
     ///
     /// Errors: `InvalidArgument`.
     pub fn new(settings: OidcSettings) -> Result<Oidc> {
-        let source = match settings.keys.contains("://") {
-            true => Source::Url(KeyUrl::parse(&settings.keys, settings.authorities.as_deref())?),
-            false => Source::File(PathBuf::from(&settings.keys)),
+        let authorities = settings.authorities.as_deref();
+        let source = match &settings.keys {
+            None => Source::Issuer(KeyUrl::of_issuer(&settings.issuer, authorities)?),
+            Some(keys) if keys.contains("://") => Source::Url(KeyUrl::parse(keys, authorities)?),
+            Some(keys) => Source::File(PathBuf::from(keys)),
         };
         let keys = match &source {
             Source::File(path) => read(path)?,
-            Source::Url(_) => Keys::default(),
+            Source::Url(_) | Source::Issuer(_) => Keys::default(),
         };
         let keys = ArcSwap::from_pointee(keys);
         let (fetched, done, proven) = Default::default();
@@ -116,7 +120,7 @@ impl Oidc {
         if !self.is_signed(&token, address).await? {
             return Err(refused("signature"));
         }
-        if let Source::Url(_) = self.source {
+        if !matches!(self.source, Source::File(_)) {
             self.note_proven(address);
         }
         let name = at(claims, &self.settings.name_claim).and_then(Json::as_str).unwrap_or_default();
@@ -150,21 +154,23 @@ impl Oidc {
     /// True if a key of the provider signed the token. A key that is known decides at once, without waiting for others; keys
     /// that are old are fetched again by one of the requests.
     async fn is_signed(&self, token: &Jwt<'_>, address: IpAddr) -> std::result::Result<bool, Problem> {
-        let Source::Url(url) = &self.source else { return Ok(self.keys.load().verify(token)) };
+        if let Source::File(_) = self.source {
+            return Ok(self.keys.load().verify(token));
+        }
         let age = self.done.load().as_ref().map(|done| done.elapsed());
         let is_known = age.is_some() && !self.keys.load().lack(token);
         if is_known {
             if age.is_some_and(|age| age > KEYS_AGE_MAX)
                 && let Ok(fetched) = self.fetched.try_lock()
             {
-                self.fetch(url, fetched, address).await;
+                self.fetch(fetched, address).await;
             }
             return Ok(self.keys.load().verify(token));
         }
         let fetched = self.fetched.lock().await;
         // Another request may have fetched the key meanwhile.
         if self.keys.load().lack(token) {
-            self.fetch(url, fetched, address).await;
+            self.fetch(fetched, address).await;
         }
         if self.done.load().is_none() {
             return Err(Problem::busy(
@@ -175,13 +181,13 @@ impl Oidc {
     }
 
     /// Fetches the keys; at most once in [`FETCH_PAUSE`] for addresses that have proven themselves, and once for the others.
-    async fn fetch(&self, url: &KeyUrl, mut fetched: MutexGuard<'_, Fetched>, address: IpAddr) {
+    async fn fetch(&self, mut fetched: MutexGuard<'_, Fetched>, address: IpAddr) {
         let tried = &mut fetched.0[usize::from(self.is_proven(address))];
         if tried.is_some_and(|tried| tried.elapsed() < FETCH_PAUSE) {
             return;
         }
         *tried = Some(Clock::now());
-        let keys = fetch(url).await;
+        let keys = self.fetch_bytes().await;
         match keys.and_then(|bytes| Keys::parse(&bytes).ok_or_else(|| "expected a set of keys".into())) {
             Ok(keys) => {
                 self.keys.store(Arc::new(keys));
@@ -189,6 +195,20 @@ impl Oidc {
             }
             Err(reason) => {
                 tracing::warn!(target: "annals::access", "keys of the OIDC provider cannot be fetched: {reason}");
+            }
+        }
+    }
+
+    /// Errors: the reason, for the log.
+    async fn fetch_bytes(&self) -> std::result::Result<Vec<u8>, String> {
+        match &self.source {
+            Source::File(path) => Err(format!("{} is a file", path.display())),
+            Source::Url(url) => fetch(url).await,
+            Source::Issuer(url) => {
+                let OidcSettings { issuer, authorities, .. } = &self.settings;
+                let told =
+                    fetch(url).await.map_err(|reason| format!("configuration of {issuer}: {reason}"))?;
+                fetch(&KeyUrl::of_configuration(&told, issuer, authorities.as_deref())?).await
             }
         }
     }
@@ -285,7 +305,7 @@ mod tests {
         Oidc::new(OidcSettings {
             issuer: "here".into(),
             audiences: vec!["us".into()],
-            keys,
+            keys: Some(keys),
             authorities: None,
             name_claim: "sub".into(),
             roles_claim: "roles".into(),

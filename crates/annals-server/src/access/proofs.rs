@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderMap};
 use tokio::sync::watch;
 
+use super::client_certificate::Shown;
 use super::failed_logins::{FailedLogins, Failure};
 use super::oidc::Oidc;
 use super::principal::{Principal, Proof, Standing, unauthenticated};
@@ -37,8 +38,8 @@ pub struct Client {
     pub reached: Option<SocketAddr>,
     /// True if the connection has TLS.
     pub has_tls: bool,
-    /// The name in the certificate that the client showed.
-    pub certificate: Option<Arc<str>>,
+    /// The certificate that the client showed.
+    pub certificate: Option<Shown>,
 }
 
 /// An extension of answers to clients that are not proven: they learn nothing of the repository.
@@ -145,8 +146,10 @@ impl Access {
         if is_past_proxy {
             return Ok(Principal::nobody());
         }
-        if let Some(name) = &client.certificate {
-            return Ok(Arc::new(self.named(name, Proof::Certificate)));
+        match &client.certificate {
+            None => {}
+            Some(Shown::Name(name)) => return Ok(Arc::new(self.named(name, Proof::Certificate))),
+            Some(Shown::Wrong(reason)) => return Err(unauthenticated(reason)),
         }
         if self.settings.proxy.is_some_and(|proxy| is_same(proxy, client.address))
             && let Some(author) = single(headers, &AUTHOR)?

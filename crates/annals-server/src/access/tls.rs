@@ -1,4 +1,4 @@
-//! TLS: certificates from files, read again on SIGHUP, and the names of clients from their certificates.
+//! TLS: certificates from files, read again on SIGHUP.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, ServerConfig, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 
-use super::tokens::is_given_name;
+use super::client_certificate::{Shown, Verifier};
 
 /// The files of TLS.
 #[derive(Clone, Debug)]
@@ -28,7 +28,22 @@ pub struct TlsSettings {
 /// The configuration of TLS that new connections use.
 pub struct Tls {
     settings: TlsSettings,
-    config: ArcSwap<ServerConfig>,
+    config: ArcSwap<TlsConfig>,
+}
+
+/// The configuration of TLS.
+pub struct TlsConfig {
+    /// That of handshakes.
+    pub server: Arc<ServerConfig>,
+    /// `None` if clients need not show certificates.
+    clients: Option<Verifier>,
+}
+
+impl TlsConfig {
+    /// The certificate that a client showed; `None` if it showed none.
+    pub fn shown(&self, chain: Option<&[CertificateDer<'_>]>) -> Option<Shown> {
+        self.clients.as_ref()?.shown(chain?)
+    }
 }
 
 impl Tls {
@@ -49,20 +64,20 @@ impl Tls {
     }
 
     /// The present configuration.
-    pub fn config(&self) -> Arc<ServerConfig> {
+    pub fn config(&self) -> Arc<TlsConfig> {
         self.config.load_full()
     }
 }
 
 impl TlsSettings {
-    fn read(&self) -> Result<ServerConfig> {
+    fn read(&self) -> Result<TlsConfig> {
         let chain = certificates(&self.certificate)?;
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| unreadable(&self.key, &error))?;
         let provider = Arc::new(default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(&[&TLS13, &TLS12]).expect("ring has both versions");
-        let builder = match &self.client_authorities {
-            None => builder.with_no_client_auth(),
+        let clients = match &self.client_authorities {
+            None => None,
             Some(path) => {
                 let mut roots = RootCertStore::empty();
                 for authority in certificates(path)? {
@@ -71,8 +86,12 @@ impl TlsSettings {
                 let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
                 // A client without a certificate may prove itself by a token.
                 let verifier = verifier.allow_unauthenticated().build();
-                builder.with_client_cert_verifier(verifier.map_err(|error| unfit(path, &error))?)
+                Some(Verifier::new(verifier.map_err(|error| unfit(path, &error))?))
             }
+        };
+        let builder = match &clients {
+            None => builder.with_no_client_auth(),
+            Some(clients) => builder.with_client_cert_verifier(Arc::new(clients.clone())),
         };
         let config = builder.with_single_cert(chain, key);
         let mut config = config.map_err(|error| unfit(&self.certificate, &error))?;
@@ -82,7 +101,7 @@ impl TlsSettings {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         }
-        Ok(config)
+        Ok(TlsConfig { server: Arc::new(config), clients })
     }
 }
 
@@ -106,13 +125,4 @@ fn unfit(path: &Path, error: &dyn std::fmt::Display) -> Error {
     let text =
         format!("TLS {}: expected certificates that fit each other and the key: {error}", path.display());
     Error::new(ErrorKind::InvalidArgument, text)
-}
-
-/// The name of a client in its certificate: the first DNS name, or the first URI, among its alternative names.
-///
-/// Shape: `None` if it has neither, or one that is no name. The certificate was verified by the handshake.
-pub fn client_name(certificate: &CertificateDer<'_>) -> Option<Arc<str>> {
-    let parsed = webpki::EndEntityCert::try_from(certificate).ok()?;
-    let name = parsed.valid_dns_names().next().or_else(|| parsed.valid_uri_names().next())?;
-    is_given_name(name).then(|| name.into())
 }

@@ -145,9 +145,10 @@ impl TokenFile {
     fn io(&self, what: &str, source: std::io::Error) -> Error {
         match source.kind() {
             std::io::ErrorKind::NotFound => {
+                let path = self.path.display();
                 let text = format!(
-                    "token file {}: there is none; make it with annals token new NAME --role ROLE",
-                    self.path.display()
+                    "token file {path}: there is none; name another with --tokens, or make it with annals token new NAME \
+                     --role ROLE --tokens {path}"
                 );
                 Error::new(ErrorKind::NotFound, text)
             }

@@ -71,11 +71,17 @@ pub struct Start {
 
 /// Sends events to a client, until the server stops or its credential does not stand any more.
 ///
+/// A follower first waits for the position: its writer may have it already.
+///
 /// Errors: `not-found` for a position of the future; `busy`; those of opening.
-pub fn send(call: &Call, start: &Start, open: Open) -> Outcome {
+pub async fn send(call: &Call, start: Start, open: Open) -> Outcome {
     let (door, peer) = (&call.door, &call.peer);
     let after = start.after;
     let repository = door.repository()?;
+    if repository.is_read_only() {
+        // The answer says what is known then.
+        let _ = call.wait_for(after).await;
+    }
     let known = repository.snapshot().position();
     if after > known {
         // Waiting instead would lose records if the repository was restored from an older backup.

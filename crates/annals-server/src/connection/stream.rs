@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::access::{Tls, client_name};
+use crate::access::{Shown, Tls};
 use crate::protocol::problem::{PROBLEM_JSON, Problem};
 
 /// The first byte of a handshake of TLS.
@@ -30,24 +30,25 @@ pub enum Stream {
 impl Stream {
     /// Does the handshake of TLS.
     ///
-    /// Shape: the stream, and the name in the certificate of the client; `None` if the handshake failed. A request
+    /// Shape: the stream, and the certificate of the client, if it showed one; `None` if the handshake failed. A request
     /// without TLS gets an answer that says so.
-    pub async fn accept(tls: &Tls, mut stream: TcpStream) -> Option<(Stream, Option<Arc<str>>)> {
+    pub async fn accept(tls: &Tls, mut stream: TcpStream) -> Option<(Stream, Option<Shown>)> {
         let mut first = [0];
         if stream.peek(&mut first).await.ok()? == 1 && first[0] != HANDSHAKE {
             say_tls(&mut stream).await;
             return None;
         }
-        let stream = match TlsAcceptor::from(tls.config()).accept(stream).await {
+        let config = tls.config();
+        let stream = match TlsAcceptor::from(Arc::clone(&config.server)).accept(stream).await {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::debug!(target: "annals::access", "handshake of TLS: {error}");
                 return None;
             }
         };
-        let certificates = stream.get_ref().1.peer_certificates();
-        let name = certificates.and_then(<[_]>::first).and_then(client_name);
-        Some((Stream::Tls(Box::new(stream)), name))
+        // Invariant: nothing else believes a certificate of the handshake.
+        let shown = config.shown(stream.get_ref().1.peer_certificates());
+        Some((Stream::Tls(Box::new(stream)), shown))
     }
 
     /// The socket below.

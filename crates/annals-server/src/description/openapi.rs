@@ -27,7 +27,7 @@ const COMMON: [&str; 7] = [
     "internal",
 ];
 /// Errors of every endpoint that needs the repository.
-const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
+const REPOSITORY: [&str; 7] = ["opening", "not-visible", "unavailable", "closed", "corrupted", "gap", "io"];
 
 /// Examples of the schemas by their names.
 type Examples = BTreeMap<String, Json>;
@@ -178,7 +178,7 @@ fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
         }
     }
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
-    let ready = (endpoint.path == "/health/ready").then_some("opening");
+    let ready = if endpoint.path == "/health/ready" { &["opening", "unavailable"][..] } else { &[] };
     let written = is_for_own_pages(&endpoint.method, endpoint.path).then_some("cross-origin");
     let refused = (!endpoint.needs.verbs().is_empty()).then_some("forbidden");
     let kinds = endpoint
@@ -186,8 +186,8 @@ fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
         .iter()
         .chain(&COMMON)
         .chain(repository)
-        .copied()
         .chain(ready)
+        .copied()
         .chain(written)
         .chain(refused);
     for kind in kinds {

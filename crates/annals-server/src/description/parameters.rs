@@ -39,6 +39,7 @@ pub fn path(name: &str) -> Parameter {
         "name" => in_path("name", text(), "package").says("Name of the classification or type."),
         "kind" => in_path("kind", type_kinds(), "entity").says("What the type describes."),
         "position" => in_path("position", count(), 88).says("Position of the record."),
+        "error" => in_path("error", text(), "not-found").says("Kind of the error."),
         "lease" => in_path("lease", text(), "driver").says("Name of the lease."),
         "candidate" => in_path("candidate", text(), "maintenance").says("Name of the candidate."),
         "steps" => in_path("steps", text(), "config/system").says(

@@ -148,8 +148,8 @@ async fn confirm(call: Box<Call>) -> Outcome {
 async fn take_back(call: Box<Call>) -> Outcome {
     let keep = call.query.get("keep").map(keep_from_text).transpose()?;
     answers(call, StatusCode::OK, move |candidates, name, author| {
-        let (stays, receipt) = candidates.take_back(name, keep, author)?;
-        Ok((taken_back_to_json(&stays, &receipt), receipt))
+        let (taken, receipt) = candidates.take_back(name, keep, author)?;
+        Ok((taken_back_to_json(&taken, &receipt), receipt))
     })
     .await
 }

@@ -54,5 +54,5 @@ async fn feed(call: Box<Call>) -> Outcome {
             Events::new(repository, watch.as_ref(), place.position, source.clone(), granted.clone())?;
         Ok(Box::new(events) as Box<dyn Source>)
     });
-    event_stream::send(&call, &Start { after, limit, is_told: false }, open)
+    event_stream::send(&call, Start { after, limit, is_told: false }, open).await
 }

@@ -10,7 +10,7 @@ use crate::access::{PROOF_DIGITS, Verb, is_digits};
 use crate::bounds::limits::IMPORTS_MAX;
 use crate::description::endpoint::Endpoint;
 use crate::description::{openapi, parameters};
-use crate::protocol::problem::{Outcome, Problem};
+use crate::protocol::problem::{Outcome, Problem, kind_named};
 use crate::reporting::metrics::{OPENMETRICS, Readings};
 use crate::request::call::Call;
 
@@ -42,6 +42,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/whoami", "Which client the server takes you for", whoami)
             .describe("Name, roles, and verbs of the client, and how they were proven. Without credentials of the server: anyone.")
             .answers(200, "The client.", "Whoami"),
+        Endpoint::new(Method::GET, "/errors/{error}", "What a kind of error means", read_error)
+            .describe("The `type` of each problem is the address of its kind here.")
+            .answers(200, "The kind.", "ErrorMeaning")
+            .fails(&["not-found"]),
         Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
             200,
             "OpenAPI 3.1.",
@@ -82,6 +86,19 @@ async fn index(call: Box<Call>) -> Outcome {
     }))
 }
 
+async fn read_error(call: Box<Call>) -> Outcome {
+    let name = call.path("error");
+    let Some((kind, status, title, is_retryable)) = kind_named(name) else {
+        return Err(Problem::not_found(format!(
+            "kind of error {name:?}: there is none; docs/errors.md lists them"
+        )));
+    };
+    json_answer(&json!({
+        "kind": kind, "title": title, "status": status.as_u16(), "retryable": is_retryable,
+        "documentation": "docs/errors.md",
+    }))
+}
+
 async fn live(call: Box<Call>) -> Outcome {
     let door = &call.door;
     let mut answer = json!({ "live": true, "id": door.id });
@@ -115,13 +132,22 @@ async fn ready(call: Box<Call>) -> Outcome {
         };
     }
     match refusal {
-        None => json_answer(&json!({
-            "ready": true,
-            "position": position,
-            "readOnly": repository.is_read_only(),
-            "writeFailure": null,
-            "warnings": warnings,
-        })),
+        None => {
+            let mut answer = json!({
+                "ready": true,
+                "position": position,
+                "readOnly": repository.is_read_only(),
+                "writeFailure": null,
+                "warnings": warnings,
+            });
+            if let Some(following) = repository.following() {
+                answer["ageSeconds"] = following.age.as_secs_f64().into();
+                if let Some(problem) = following.problem {
+                    answer["problem"] = problem.to_string().into();
+                }
+            }
+            json_answer(&answer)
+        }
         Some(error) => Err(Problem::door("writes-refused", error.to_string())
             .with("ready", false)
             .with("position", position)

@@ -19,9 +19,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/records/{position}/take-back", "Take a record back", take_back)
             .describe(
                 "Sets everything that the record changed back to its state before it, in one new record. With `toPosition`, takes \
-                 a range of records back as if they were one. If later records built on them, the server refuses \
-                 (`precondition-failed`): `keep=mine` undoes these changes, too, and `keep=theirs` leaves instances on which they \
-                 built as they are.",
+                 a range of records back as if they were one. What only later records changed stays: each property is a \
+                 unit. If later records changed the same unit, or built on new instances, the server refuses \
+                 (`precondition-failed`): `keep=mine` undoes these changes, too, and `keep=theirs` leaves them. If everything is \
+                 as it was before them already, there are no `changes`, and no new record.",
             )
             .tag("history")
             .takes([query("toPosition", count(), 91).says("Position of the last record to take back.")])
@@ -48,9 +49,11 @@ async fn take_back(call: Box<Call>) -> Outcome {
     let door = Arc::clone(&call.door);
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
-        Ok(transaction.take_back_all(first..=last, keep)?)
+        let taken = transaction.take_back_all(first..=last, keep)?;
+        Ok((taken, transaction.changes_count()))
     };
-    let (stays, receipt) = commit(&door, Weight::Heavy, target, Box::new(build)).await?;
-    let json = taken_back_to_json(&stays, &receipt);
+    let ((taken, changes_count), receipt) = commit(&door, Weight::Heavy, target, Box::new(build)).await?;
+    let mut json = taken_back_to_json(&taken, &receipt);
+    json["changes"] = changes_count.into();
     Ok(answer::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{BuiltOn, Id, Transaction};
-use annals_json::{Operation, add_stays, array, boolean, object, only, operation_from_json, optional_text};
+use annals::{Id, TakenBack, Transaction};
+use annals_json::{
+    Operation, add_taken_back, array, boolean, object, only, operation_from_json, optional_text,
+};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -87,8 +89,8 @@ impl Described {
         })
     }
 
-    /// Puts the operations into a transaction. Gives the ids of created instances, in order, and those that stay as they are
-    /// if records are taken back.
+    /// Puts the operations into a transaction. Gives the ids of created instances, in order, and those that later
+    /// commits built on if records are taken back.
     fn build(&self, transaction: &mut Transaction) -> Result<Built, Problem> {
         self.signature.sign(transaction);
         if self.is_serializable {
@@ -102,8 +104,10 @@ impl Described {
             let added = operation.add_to(transaction, self.signature.valid_from);
             let added = added.map_err(|error| Problem::from(error).with("operation", index))?;
             built.ids.extend(added.created);
-            if let Some(stays) = added.stays {
-                built.stays.get_or_insert_default().extend(stays);
+            if let Some(taken) = added.taken_back {
+                let all = built.taken_back.get_or_insert_default();
+                all.stays.extend(taken.stays);
+                all.undone.extend(taken.undone);
             }
         }
         built.changes_count = transaction.changes_count() - before;
@@ -124,15 +128,15 @@ impl Described {
 struct Built {
     ids: Vec<Id>,
     changes_count: usize,
-    stays: Option<Vec<BuiltOn>>,
+    taken_back: Option<TakenBack>,
 }
 
 impl Built {
     fn add_to(&self, receipt: &mut Json) {
         receipt["changes"] = self.changes_count.into();
         receipt["ids"] = self.ids.iter().map(|id| Json::from(id.to_string())).collect();
-        if let Some(stays) = &self.stays {
-            add_stays(receipt, stays);
+        if let Some(taken) = &self.taken_back {
+            add_taken_back(receipt, taken);
         }
     }
 }

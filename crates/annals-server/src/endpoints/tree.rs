@@ -137,6 +137,10 @@ impl Spot {
     /// The tag of an answer; `None` if it shows a part of what is below the item, or the past.
     fn tag(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Tag>, Problem> {
         let found = self.found(snapshot)?;
+        // Its name may change, and nothing else of it may be told.
+        if found.only_leads() {
+            return Ok(None);
+        }
         if found.property_name().is_some() || extent.depth == Some(0) {
             return Ok(Some(Tag::of_entity(&found.entity)));
         }

@@ -215,6 +215,9 @@ fn check(
     let path = operation.change.path();
     let tree = tree_of(before, operation.root.as_ref());
     let Some(found) = tree.item(path)? else { return conditions.check(None) };
+    if found.only_leads() {
+        return conditions.check_untagged();
+    }
     let entity = Tag::of_entity(&found.entity);
     if found.property_name().is_some() || conditions.name_no_tag() {
         return conditions.check(Some(&entity));
@@ -225,12 +228,13 @@ fn check(
     );
     let mut below = Vec::new();
     let state = tree.state(&found.path()?, |id| below.push(id.clone()))?;
-    let whole = state.map_or(entity.clone(), |state| Tag::of_subtree(&found.entity, &state));
+    let whole = state.map(|state| Tag::of_subtree(&found.entity, &state));
+    let check_whole =
+        || whole.as_ref().map_or_else(|| conditions.check_untagged(), |tag| conditions.check(Some(tag)));
     if !is_whole {
-        let outcome = conditions.check(Some(&entity));
-        return outcome.or_else(|problem| conditions.check(Some(&whole)).map_err(|_| problem));
+        return conditions.check(Some(&entity)).or_else(|problem| check_whole().map_err(|_| problem));
     }
-    conditions.check(Some(&whole))?;
+    check_whole()?;
     for id in below {
         transaction.rely_on_relationships(&id);
         transaction.rely_on(&InstanceId::Entity(id));

@@ -161,7 +161,7 @@ async fn dispatch(mut request: Request, target: Target) -> Outcome {
         }
         (Target::Memento(..), _) => Err(not_allowed(&method, headers::MEMENTO_ALLOW)),
         (Target::Acl(path), _) => Box::pin(acl_requests::answer(request, path)).await,
-        (Target::Events, "GET") => events::answer(&request),
+        (Target::Events, "GET") => events::answer(&request).await,
         (Target::Events, _) => Err(not_allowed(&method, "GET")),
         (Target::Constraints, "GET" | "HEAD") => Ok(get::constraints(&method)),
         (Target::Constraints, _) => Err(not_allowed(&method, "GET, HEAD")),

@@ -42,6 +42,19 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 20] = [
 /// The result of a handler.
 pub type Outcome = Result<Response<Body>, Problem>;
 
+/// A kind of error by its name: its name, status, title, and whether a repetition can succeed by itself.
+pub fn kind_named(name: &str) -> Option<(&'static str, StatusCode, &'static str, bool)> {
+    let of_engine = ErrorKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let of_engine = of_engine.map(|kind| (kind.name(), status_of(kind), title_of(kind), kind.is_retryable()));
+    let of_door = || DOOR_KINDS.into_iter().find(|(door, ..)| *door == name);
+    of_engine.or_else(|| of_door().map(|(name, status, title)| (name, status, title, is_passing(name))))
+}
+
+/// True for a kind of the door that passes by itself.
+fn is_passing(kind: &str) -> bool {
+    matches!(kind, "opening" | "not-visible" | "too-many-requests")
+}
+
 /// True for a status that says that the client may not do this.
 pub fn is_refusal(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
@@ -157,8 +170,7 @@ impl Problem {
         let (detail, members, headers) = (detail.into(), Map::new(), Vec::new());
         let problem =
             Problem { kind, status, title, detail, members, headers, is_raced: false, change: None };
-        let is_passing = matches!(kind, "opening" | "not-visible" | "too-many-requests");
-        if is_passing { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
+        if is_passing(kind) { problem.header(RETRY_AFTER, HeaderValue::from_static("1")) } else { problem }
     }
 
     /// The request is malformed.
@@ -340,6 +352,11 @@ mod tests {
             let json = problem.to_json();
             assert_eq!(json["type"], format!("/errors/{}", kind.name()));
             assert_eq!(json["status"], status_of(kind).as_u16());
+            // The type is an address that is answered.
+            assert_eq!(
+                kind_named(kind.name()).map(|(name, status, ..)| (name, status)),
+                Some((kind.name(), status_of(kind)))
+            );
             assert_eq!(json["path"], "p");
             let is_ours = matches!(kind, ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat);
             assert_eq!(status_of(kind) == StatusCode::INTERNAL_SERVER_ERROR, is_ours, "{}", kind.name());

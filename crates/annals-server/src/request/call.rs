@@ -160,10 +160,10 @@ impl Call {
 
     /// The present as the client sees it.
     pub async fn sighted(&self) -> Result<Snapshot, Problem> {
-        let snapshot = self.door.repository()?.snapshot();
         if !self.principal.is_granted() {
-            return Ok(snapshot);
+            return Ok(self.door.repository()?.snapshot());
         }
+        let snapshot = self.door.repository_of_granted()?.snapshot();
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
         if let Some(rights) = self.door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
@@ -220,6 +220,13 @@ impl Call {
             let name = WAIT_POSITION.as_str();
             Problem::invalid(format!("header {name}: expected a position, found {text:?}"))
         })?;
+        self.wait_for(wanted).await
+    }
+
+    /// Waits until a position is visible.
+    ///
+    /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
+    pub async fn wait_for(&self, wanted: Position) -> Result<(), Problem> {
         if self.door.repository()?.snapshot().position() >= wanted {
             return Ok(());
         }

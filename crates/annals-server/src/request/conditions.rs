@@ -75,6 +75,12 @@ impl Conditions {
         })
     }
 
+    /// The same for something that is there and has no tag: only `*` names it.
+    pub fn check_untagged(&self) -> Result<(), Problem> {
+        let holds = |condition: &Condition, _| condition.names(|_| false);
+        Ok(self.check_by(holds, || "it has no tag".to_owned())?)
+    }
+
     /// As [`Conditions::check`]; looks the instance up in the snapshot.
     pub fn check_in(&self, snapshot: &Snapshot, instance: &InstanceId) -> Result<(), Problem> {
         if self.are_empty() { Ok(()) } else { self.check(Tag::find(snapshot, instance)?.as_ref()) }

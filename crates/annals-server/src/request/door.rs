@@ -22,6 +22,9 @@ use crate::reporting::refusals::Refusals;
 /// How often the herald thread checks whether tasks wait, and whether it must stop.
 const HERALD_WAIT: Duration = Duration::from_millis(250);
 
+/// A follower that has not read its log for longer answers no client with grants.
+const GRANTS_AGE_MAX: Duration = Duration::from_secs(10);
+
 /// The state that all requests share.
 pub struct Door {
     /// The bounds of everything.
@@ -147,9 +150,29 @@ impl Door {
         }
     }
 
-    /// The repository. Errors: `opening` until it is open.
+    /// The repository for a client with grants. A follower that has not read its log for long does not know which grants
+    /// still stand.
+    ///
+    /// Errors: as [`Door::repository`]; `not-visible`.
+    pub fn repository_of_granted(&self) -> Result<&Repository, Problem> {
+        let repository = self.repository()?;
+        match repository.following() {
+            Some(following) if following.age > GRANTS_AGE_MAX => Err(Problem::door(
+                "not-visible",
+                format!(
+                    "grants: expected those of the last {} s, found that this server has not read its log for {} s; ask \
+                     another server, or try again",
+                    GRANTS_AGE_MAX.as_secs(),
+                    following.age.as_secs()
+                ),
+            )),
+            _ => Ok(repository),
+        }
+    }
+
+    /// The repository. Errors: `opening` until it is open; `unavailable` in a follower whose log is another one now.
     pub fn repository(&self) -> Result<&Repository, Problem> {
-        self.repository.get().ok_or_else(|| {
+        let repository = self.repository.get().ok_or_else(|| {
             let [replayed, records] = self.replayed();
             Problem::door(
                 "opening",
@@ -157,7 +180,9 @@ impl Door {
             )
             .with("replayed", replayed)
             .with("records", records)
-        })
+        })?;
+        repository.check_log()?;
+        Ok(repository)
     }
 
     /// The repository, if it is open.

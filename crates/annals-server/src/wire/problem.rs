@@ -3,11 +3,11 @@
 use annals::ErrorKind;
 use annals_json::named_forms;
 use annals_json::wire::form;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::protocol::problem::DOOR_KINDS;
 
-named_forms![Problem];
+named_forms![Problem, ErrorMeaning];
 
 /// RFC 9457. Further members are facts: a position, an operation, a line, a column.
 #[form(open)]
@@ -25,6 +25,23 @@ pub struct Problem {
     pub kind: String,
     #[serde(flatten)]
     pub more: Map<String, Json>,
+}
+
+/// The meaning of a kind of error.
+#[form]
+#[schemars(example = json!({
+    "kind": "conflict", "title": "another transaction was first", "status": 409, "retryable": true,
+    "documentation": "docs/errors.md",
+}))]
+pub struct ErrorMeaning {
+    pub kind: String,
+    pub title: String,
+    /// The HTTP status.
+    pub status: u64,
+    /// True if a repetition can succeed without a change of the request.
+    pub retryable: bool,
+    /// The page that says what to do.
+    pub documentation: String,
 }
 
 fn kinds() -> Vec<&'static str> {

@@ -47,6 +47,10 @@ pub struct Ready {
     pub read_only: Option<bool>,
     pub write_failure: OrNull<String>,
     pub warnings: Option<Vec<String>>,
+    /// With `--read-only`: the seconds since it showed every record of the log.
+    pub age_seconds: Option<f64>,
+    /// With `--read-only`: why it cannot read on.
+    pub problem: Option<String>,
 }
 
 /// The counts of the repository, by type without subtypes, and its size.

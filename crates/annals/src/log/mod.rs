@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), deny(clippy::as_conversions, clippy::indexing_slicing))]
 
 mod bytes;
+mod another;
 mod identity;
 mod frame;
 
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
+pub(crate) use another::{another_log, is_another_log};
 pub use conformance::log_conformance;
 pub(crate) use fault::next_random;
 pub use fault::{FaultLog, FaultPlan};

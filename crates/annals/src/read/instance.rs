@@ -7,6 +7,7 @@ use super::snapshot::Snapshot;
 use crate::graph::instance::classified::Classified;
 use crate::graph::instance::headers::RowHeader;
 use crate::graph::instance::row::Row;
+use crate::graph::instance::unpacked::RowStamp;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     ClassificationCopy, Id, InstanceId, Instant, Provenance, Revision, StampRef, Status, TypeKind, Value,
@@ -52,10 +53,18 @@ macro_rules! instance_methods {
                 let graph = self.snapshot.graph();
                 match &self.held {
                     Held::InForce => graph.table(TypeKind::$variant).id(self.slot()),
+                    Held::Read(_) if self.only_leads() => {
+                        self.snapshot.id_of(TypeKind::$variant, self.slot())
+                    }
                     Held::Read(version) => {
                         graph.id_in(TypeKind::$variant, self.slot(), version.row().header())
                     }
                 }
+            }
+
+            // Nothing of its table may be told then.
+            fn only_leads(&self) -> bool {
+                self.snapshot.only_leads(TypeKind::$variant, self.slot())
             }
 
             fn header(&self) -> &'s RowHeader {
@@ -129,18 +138,27 @@ macro_rules! instance_methods {
 
             /// Number of the latest version that this snapshot knows.
             pub fn latest_version(&self) -> u32 {
-                self.snapshot.latest_version_at(TypeKind::$variant, self.slot())
+                match self.only_leads() {
+                    true => self.version(),
+                    false => self.snapshot.latest_version_at(TypeKind::$variant, self.slot()),
+                }
             }
 
             /// Position of the record that created it; zero before it is committed. Two instances that had one id at
             /// different times have different births.
             pub fn birth(&self) -> Position {
-                self.snapshot.birth_at(TypeKind::$variant, self.slot())
+                match self.only_leads() {
+                    true => Position::ZERO,
+                    false => self.snapshot.birth_at(TypeKind::$variant, self.slot()),
+                }
             }
 
             /// Its birth and its latest version, for entity tags and optimistic writers.
             pub fn revision(&self) -> Revision {
-                self.snapshot.revision_at(TypeKind::$variant, self.slot())
+                match self.only_leads() {
+                    true => Revision { birth: Position::ZERO, version: 0, base: Position::ZERO },
+                    false => self.snapshot.revision_at(TypeKind::$variant, self.slot()),
+                }
             }
 
             /// Whether it is live.
@@ -150,12 +168,17 @@ macro_rules! instance_methods {
 
             /// Instant and author of its creation.
             pub fn created(&self) -> StampRef<'s> {
-                self.snapshot.stamp(self.row().created())
+                self.stamp(self.row().created())
+            }
+
+            fn stamp(&self, stamp: RowStamp) -> StampRef<'s> {
+                let told = self.snapshot.stamp(stamp);
+                if self.only_leads() { StampRef { author: "", ..told } } else { told }
             }
 
             /// Instant and author of this version.
             pub fn updated(&self) -> StampRef<'s> {
-                self.snapshot.stamp(self.row().updated())
+                self.stamp(self.row().updated())
             }
 
             /// The valid time of this version.

@@ -213,8 +213,14 @@ impl Snapshot {
     /// The slot of the instance that has this id in this snapshot.
     #[inline]
     pub(crate) fn slot_of(&self, kind: TypeKind, id: &Id) -> Option<u32> {
+        self.slot_known(kind, id).filter(|slot| self.in_sight(kind, *slot))
+    }
+
+    /// The same, in sight or not.
+    #[inline]
+    pub(super) fn slot_known(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.indexed.graph.table(kind);
-        let found = match (table.slot(id), self.view) {
+        match (table.slot(id), self.view) {
             (found, None) => found,
             (Some(slot), Some(_)) if self.indexed.graph.has_one_shape(kind, slot) => Some(slot),
             (found, Some(view)) => {
@@ -222,8 +228,7 @@ impl Snapshot {
                 let version = table.version_in(slot, view)?;
                 (self.indexed.graph.id_in(kind, slot, version.header) == id).then_some(slot)
             }
-        };
-        found.filter(|slot| self.in_sight(kind, *slot))
+        }
     }
 
     /// The id that the entity at `slot` has in this snapshot.

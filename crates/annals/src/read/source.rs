@@ -1,6 +1,7 @@
 //! The log for reading the past, through bounded caches.
 
 use crate::graph::actions as action;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::past::recent::Recent;
@@ -8,7 +9,7 @@ use super::past::version::{Version, VersionKey, Versions};
 use super::walk::KeptWalks;
 use crate::graph::Graph;
 use crate::graph::instance::past::ChangePlace;
-use crate::log::{Log, ReadLimit};
+use crate::log::{Log, ReadLimit, another_log};
 use crate::memory::Memory;
 use crate::model::{Action, Change, Instant, Record};
 use crate::record::IndexedRecord;
@@ -28,12 +29,15 @@ pub(crate) struct Source {
     asked: Mutex<Option<(Instant, Position)>>,
     /// Walks whose next pages may be requested.
     pub(super) walks: KeptWalks,
+    /// True while the log is not the one that the graphs were read from.
+    is_of_other_log: AtomicBool,
 }
 
 impl Source {
     pub(crate) fn new(log: Arc<dyn Log>, memory: Arc<Memory>) -> Source {
         let (records, versions, walks) = (Recent::new(), Versions::new(), KeptWalks::default());
-        Source { log, memory, records, versions, asked: Mutex::default(), walks }
+        let is_of_other_log = AtomicBool::default();
+        Source { log, memory, records, versions, asked: Mutex::default(), walks, is_of_other_log }
     }
 
     /// The memory budget for reads and writes.
@@ -57,9 +61,22 @@ impl Source {
         self.walks.let_go();
     }
 
+    /// Refuses to read the past from now on, or again reads it.
+    pub(crate) fn set_of_other_log(&self, is_of_other_log: bool) {
+        self.is_of_other_log.store(is_of_other_log, Ordering::SeqCst);
+    }
+
+    /// True while the log is not the one that the graphs were read from.
+    pub(crate) fn is_of_other_log(&self) -> bool {
+        self.is_of_other_log.load(Ordering::SeqCst)
+    }
+
     fn record(&self, position: u64) -> Result<Arc<IndexedRecord>> {
         if let Some(record) = self.records.get(position) {
             return Ok(record);
+        }
+        if self.is_of_other_log() {
+            return Err(another_log(&self.log.describe(), "the past was asked for"));
         }
         let mut records = self.log.read(Position(position), ReadLimit::ONE)?;
         let bytes = records.pop().ok_or_else(|| {

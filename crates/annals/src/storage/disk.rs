@@ -52,6 +52,12 @@ pub trait Disk: Send + Sync {
     /// Locks `path` exclusively, creating it if it is missing; `None` if another holder has it. Never waits.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
 
+    /// The process that holds the lock at `path`, for a message; `None` if it is not known.
+    fn holder(&self, path: &Path) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// True if another holder has the lock at `path`. A reader may call this; during the call no other process gets the
     /// lock.
     fn is_locked(&self, path: &Path) -> io::Result<bool>;
@@ -79,6 +85,10 @@ pub trait DiskFile: Send + Sync {
 
     /// False if the file was removed: bytes written to it are lost when it is closed.
     fn has_name(&self) -> io::Result<bool>;
+
+    /// The same number for the same file, whatever its name is; another number for each other file of the disk that
+    /// exists or is open.
+    fn identity(&self) -> io::Result<u128>;
 
     /// True if the file holds no byte.
     fn is_empty(&self) -> io::Result<bool> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::{Access, Disk, DiskFile, DiskLock, widen};
+use super::lock_note;
 use super::private_files::{self, close_to_others, create_one_folder, open_lock};
 
 /// The suffix of the names that unnamed files have for a moment.
@@ -89,7 +90,12 @@ impl Disk for RealDisk {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(_)) => None,
         };
+        lock_note::write(&file);
         Ok(Some(Box::new(RealLock { file, folder })))
+    }
+
+    fn holder(&self, path: &Path) -> Option<String> {
+        lock_note::read(path)
     }
 
     fn is_locked(&self, path: &Path) -> io::Result<bool> {
@@ -121,6 +127,13 @@ struct RealLock {
     file: File,
     // None if the file system cannot lock folders.
     folder: Option<File>,
+}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        // Order: before the lock ends with its file, or it would be the note of the next holder.
+        lock_note::clear(&self.file);
+    }
 }
 
 impl DiskLock for RealLock {
@@ -165,5 +178,10 @@ impl DiskFile for File {
 
     fn has_name(&self) -> io::Result<bool> {
         Ok(self.metadata()?.nlink() > 0)
+    }
+
+    fn identity(&self) -> io::Result<u128> {
+        let metadata = self.metadata()?;
+        Ok(u128::from(metadata.dev()) << 64 | u128::from(metadata.ino()))
     }
 }

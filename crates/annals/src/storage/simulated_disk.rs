@@ -488,4 +488,8 @@ impl DiskFile for SimulatedFile {
     fn has_name(&self) -> io::Result<bool> {
         Ok(self.disk.state().names.values().any(|file| *file == self.file))
     }
+
+    fn identity(&self) -> io::Result<u128> {
+        Ok(self.file as u128)
+    }
 }

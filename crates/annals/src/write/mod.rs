@@ -17,11 +17,12 @@ pub use candidate::{
     CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, HeldTimer,
     Unconfirmed,
 };
+pub use commit::following::Following;
+pub(crate) use commit::following::{catch_up, following};
 pub(crate) use commit::leader::{prepare, start};
 pub(crate) use commit::queue::{Committer, Limits};
-pub(crate) use commit::sequencer::catch_up;
 pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
 pub use tree::{Insert, TreeEdit};
-pub use undo::built_on::BuiltOn;
-pub use undo::taken_back::{Keep, TAKEN_BACK_MAX};
+pub use undo::found::{BuiltOn, Keep};
+pub use undo::taken_back::{TAKEN_BACK_MAX, TakenBack};

@@ -4,6 +4,7 @@
 pub mod random;
 pub mod damage;
 pub mod dump;
+pub mod folders;
 pub mod checked;
 pub mod named;
 pub mod access;
@@ -27,6 +28,7 @@ pub mod seeds;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;
+pub use folders::copy_folder;
 pub use random::{Random, fresh_seed, number_from_environment};
 pub use seeds::seeds;
 pub use trees::declare_lists;

@@ -167,12 +167,14 @@ def same(instance):
 def walk(page, port):
     """Runs the commands of the page: its blocks of `sh`. The page installs in a folder, where this program runs already."""
     blocks = re.findall(r"^```sh\n(.*?)^```$", open(page).read(), re.M | re.S)
-    expect("blocks of commands in " + page, 5, len(blocks))
+    expect("blocks of commands in " + page, 6, len(blocks))
     script = "\n".join(blocks).replace("cd target/omag\n", "").replace(PAGE_PORT, str(port))
     answers = subprocess.run(["bash", "-euc", script], timeout=WALK_SECONDS, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE)
     expect(f"exit code of the commands, which answered\n{answers.stdout}\n", 0, answers.returncode)
     codes = re.findall(r'"relatedHTTPCode":(\d+)', answers.stdout)
-    expect(f"statuses of the answers\n{answers.stdout}\n", ["200"] * 18, codes)
+    expect(f"statuses of the answers\n{answers.stdout}\n", ["200"] * 21, codes)
+    versions = re.search(r'"class":"EntityListResponse".*?"version":2.*?"primitiveValue":"client".*?"version":1.*?"primitiveValue":"customer"', answers.stdout)
+    expect("both versions in the history of the term", True, versions is not None)
 
 
 def look_at_documents(one, two):
@@ -187,7 +189,7 @@ def look_at_documents(one, two):
         expect("cohorts of " + server.name, ["annals"], cohorts)
         running = server.platform.succeed(f"{server.admin}/instance/configuration")["omagserverConfig"]
         expect("document that runs", repository, running["repositoryServicesConfig"]["localRepositoryConfig"])
-    expect("the term of the first section", [("customer", one.collection)], one.find("customer"))
+    expect("the term of the first section", [("client", one.collection)], one.find("client"))
     end = time.monotonic() + ARRIVAL_SECONDS
     while not (found := one.find("supplier")) and time.monotonic() < end:
         time.sleep(0.1)

@@ -8,12 +8,13 @@ use crate::support::{Answer, Server};
 /// In everything that no grant admits: ids, types, values, messages, names of files.
 pub const CANARY: &str = "CANARY";
 /// Path parameters other than ids.
-const OTHERS: [(&str, &str); 8] = [
+const OTHERS: [(&str, &str); 9] = [
     ("{name}", "mark"),
     ("{number}", "1"),
     ("{steps}", "open-1"),
     ("{kind}", "entity"),
     ("{candidate}", "draft"),
+    ("{error}", "conflict"),
     ("{lease}", "lease"),
     ("{position}", "3"),
     ("{id}", ""),

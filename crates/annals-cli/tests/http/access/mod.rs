@@ -8,6 +8,7 @@ mod roles;
 mod grants;
 mod grants_to_write;
 mod grants_beside_twins;
+mod ways;
 mod probing;
 mod many_grants;
 mod refusals;

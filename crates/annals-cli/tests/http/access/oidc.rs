@@ -304,3 +304,107 @@ fn keys_of_a_url_are_fetched_once_and_a_flood_of_unknown_ones_makes_no_flood_the
     let answer = whoami(&server, &old.token("old", &changed(json!({ "aud": "other" }))));
     assert_eq!(answer.status, 401, "no fetch for tokens that are not for this server");
 }
+
+/// A provider of which only the address is named. `answer` gives the body for a path.
+fn issuer(answer: impl Fn(&str, &str) -> String + Send + 'static) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = format!("http://{}/realm", listener.local_addr().unwrap());
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (known, address) = (Arc::clone(&asked), own.clone());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream);
+            let (mut first, mut line) = (String::new(), String::new());
+            let _ = reader.read_line(&mut first);
+            while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
+                line.clear();
+            }
+            let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            let body = answer(&address, &path);
+            known.lock().unwrap().push(path);
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = reader.get_mut().write_all([head, body].concat().as_bytes());
+        }
+    });
+    (own, asked)
+}
+
+fn start_with_issuer(folder: &std::path::Path, issuer: &str) -> Server {
+    let arguments = ["--oidc-issuer", issuer, "--oidc-audience", "annals", "--oidc-role", "*=read"];
+    Server::start(&folder.join("repository"), &arguments)
+}
+
+#[test]
+fn an_issuer_names_its_keys_and_a_new_key_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (Signer::p256(), Signer::rsa());
+    let keys = Arc::new(Mutex::new(json!({ "keys": [old.jwk("old")] })));
+    let known = Arc::clone(&keys);
+    let (own, asked) = issuer(move |own, path| match path {
+        "/realm/.well-known/openid-configuration" => {
+            json!({ "issuer": own, "jwks_uri": format!("{own}/keys"), "x": [1, 2] }).to_string()
+        }
+        _ => known.lock().unwrap().to_string(),
+    });
+    let server = start_with_issuer(folder.path(), &own);
+    assert!(asked.lock().unwrap().is_empty());
+    let of = |signer: &Signer, id: &str| whoami(&server, &signer.token(id, &changed(json!({ "iss": own }))));
+    for _ in 0..2 {
+        let answer = of(&old, "old");
+        assert_eq!((answer.status, answer.json()["name"].as_str()), (200, Some("ada")), "{answer:?}");
+    }
+    *keys.lock().unwrap() = json!({ "keys": [old.jwk("old"), new.jwk("new")] });
+    assert_eq!(of(&new, "new").status, 200);
+    for number in 0..5 {
+        assert_eq!(of(&new, &format!("x{number}")).status, 401);
+    }
+    let configuration = "/realm/.well-known/openid-configuration";
+    assert_eq!(*asked.lock().unwrap(), [configuration, "/realm/keys", configuration, "/realm/keys"]);
+}
+
+#[test]
+fn a_configuration_that_does_not_fit_proves_nobody() {
+    let signer = Signer::p256();
+    let set = json!({ "keys": [signer.jwk("k")] }).to_string();
+    for (what, configuration) in [
+        ("another issuer", r#"{"issuer": "https://evil.example", "jwks_uri": "OWN/keys"}"#),
+        ("no issuer", r#"{"jwks_uri": "OWN/keys"}"#),
+        ("no keys", r#"{"issuer": "OWN"}"#),
+        ("keys without TLS", r#"{"issuer": "OWN", "jwks_uri": "http://192.0.2.1/keys"}"#),
+        ("a file", r#"{"issuer": "OWN", "jwks_uri": "file:///etc/passwd"}"#),
+        ("no JSON", "<html>"),
+        ("a list", "[1]"),
+        ("long", "LONG"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let set = set.clone();
+        let (own, asked) = issuer(move |own, path| match path {
+            "/realm/keys" => set.clone(),
+            _ if configuration == "LONG" => "x".repeat(2 << 20),
+            _ => configuration.replace("OWN", own),
+        });
+        let server = start_with_issuer(folder.path(), &own);
+        let token = signer.token("k", &changed(json!({ "iss": own })));
+        let begin = std::time::Instant::now();
+        for _ in 0..3 {
+            let answer = whoami(&server, &token);
+            assert_eq!((answer.status, answer.problem().as_str()), (503, "busy"), "{what}: {answer:?}");
+        }
+        assert!(begin.elapsed().as_secs() < 6, "{what}");
+        assert_eq!(asked.lock().unwrap().len(), 1, "{what}");
+    }
+}
+
+#[test]
+fn an_issuer_on_another_machine_needs_tls_or_the_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    for issuer in ["http://login.example/realm", "login.example", "ftp://127.0.0.1", "http://127.0.0.1/?x"] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_annals"))
+            .args(["serve", "--create", folder.path().join("r").to_str().unwrap(), "--check-config"])
+            .args(["--oidc-issuer", issuer, "--oidc-audience", "annals"])
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && told.contains("--oidc-keys"), "{issuer}: {told}");
+    }
+}

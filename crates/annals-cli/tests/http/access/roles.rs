@@ -167,6 +167,7 @@ fn each_operation_asks_for_its_verbs_and_for_nothing_else() {
                 ("{steps}", "x"),
                 ("{lease}", "x"),
                 ("{candidate}", "x"),
+                ("{error}", "conflict"),
             ] {
                 asked = asked.replace(name, value);
             }

@@ -525,3 +525,38 @@ fn a_server_that_other_machines_reach_needs_tls_and_credentials_or_a_word() {
         assert!(done.status.success(), "{good:?}: {done:?}");
     }
 }
+
+#[test]
+fn a_token_expires_after_a_year_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens");
+    let file = ["--tokens", path.to_str().unwrap()];
+    // A line that an earlier version wrote.
+    token(&path, "old", &["--role", "read", "--expires", "never"]);
+    let new = |name: &str, more: &[&str]| {
+        annals(&[&["token", "new", name, "--role", "read"], more, &file[..]].concat())
+    };
+    let said = |output: &Output| String::from_utf8(output.stderr.clone()).unwrap();
+    let usual = new("usual", &[]);
+    assert!(said(&usual).starts_with("It expires at 20") && said(&usual).contains("--expires"), "{usual:?}");
+    assert_eq!(String::from_utf8(usual.stdout).unwrap().lines().count(), 1);
+    let never = new("never", &["--expires", "never"]);
+    assert!(said(&never).starts_with("It expires never"), "{never:?}");
+    let json: Json = serde_json::from_slice(&new("json", &["--expires", "2h", "--json"]).stdout).unwrap();
+    new("roles", &["--no-secret"]);
+    let listed = annals(&[&["token", "list", "--json"], &file[..]].concat()).stdout;
+    let listed: Vec<Json> =
+        String::from_utf8(listed).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expires = |name: &str| listed.iter().find(|one| one["name"] == *name).unwrap()["expires"].clone();
+    for name in ["old", "never", "roles"] {
+        assert_eq!(expires(name), Json::Null, "{name}");
+    }
+    assert_eq!(expires("json"), json["expires"]);
+    let until: annals::Instant = expires("usual").as_str().unwrap().parse().unwrap();
+    let days = (until.micros() - annals::Instant::now().micros()) as f64 / 86_400e6;
+    assert!((364.9..365.1).contains(&days), "{days}");
+    for wrong in ["", "0d", "90", "Never", "9999999999999w"] {
+        let refused = new("wrong", &["--expires", wrong]);
+        assert!(!refused.status.success() && said(&refused).contains("or never"), "{wrong}: {refused:?}");
+    }
+}

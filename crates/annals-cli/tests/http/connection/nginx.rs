@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::tls::{Authority, write_pair};
+use crate::http::access::tokens::token;
 use crate::support::{Server, server, try_request};
 
 /// `Basic ada:secret`.
@@ -28,12 +30,23 @@ impl Nginx {
     /// Starts it in a folder before a server, with the packaged configuration, but without TLS. `None` if the machine has
     /// no nginx.
     fn start(folder: &Path, server: &Server) -> Option<Nginx> {
+        Nginx::start_with(folder, server, false)
+    }
+
+    /// The same, perhaps with TLS: the certificate and its key are `cert.pem` and `key.pem` in the folder.
+    fn start_with(folder: &Path, server: &Server, has_tls: bool) -> Option<Nginx> {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/nginx.conf");
         let packaged = std::fs::read_to_string(packaged).unwrap();
+        let pem = |name: &str| folder.join(format!("{name}.pem")).display().to_string();
         let line = |line: &str| match line.trim() {
             "server 127.0.0.1:8280;" => format!("server {};", server.address),
+            "listen 443 ssl http2;" if has_tls => format!("listen {address} ssl http2;"),
             "listen 443 ssl http2;" => format!("listen {address};"),
+            other if has_tls && other.starts_with("ssl_certificate") => other
+                .replace("/etc/nginx/annals.crt", &pem("cert"))
+                .replace("/etc/nginx/annals.key", &pem("key")),
+            other if has_tls && other.starts_with("ssl_") => other.to_owned(),
             "listen 80;" => format!("listen unix:{};", folder.join("socket").display()),
             "auth_basic_user_file /etc/nginx/annals.users;" => {
                 format!("auth_basic_user_file {};", folder.join("users").display())
@@ -119,4 +132,78 @@ fn users_of_the_packaged_proxy_are_proven_by_it() {
     assert_eq!(live.status, 200);
     // Past the proxy, without a user.
     assert_eq!(server.get("/v1/entities").status, 401);
+}
+
+#[test]
+fn tokens_pass_the_packaged_proxy_and_nothing_else_does_without_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    let own = token(&tokens, "bob", &["--role", "write"]);
+    let arguments =
+        ["--host", "annals.example", "--behind-proxy", "127.0.0.1", "--tokens", tokens.to_str().unwrap()];
+    let server = Server::start(&folder.path().join("repository"), &arguments);
+    let Some(nginx) = Nginx::start(folder.path(), &server) else {
+        eprintln!("skipped: there is no nginx");
+        return;
+    };
+    let whoami = |credential: &str| {
+        let headers =
+            [("host", "annals.example"), ("authorization", credential), ("annals-author", "mallory")];
+        try_request(nginx.address, "GET", "/v1/whoami", &headers, None).unwrap()
+    };
+    for scheme in ["Bearer", "bearer"] {
+        let known = whoami(&format!("{scheme} {own}")).json();
+        assert_eq!((&known["name"], &known["proof"]), (&"bob".into(), &"token".into()));
+    }
+    assert_eq!(whoami(ADA.1).json()["name"], "ada");
+    for wrong in [
+        "Bearer x",
+        "Bearer annals_bob_x",
+        "Bearer ",
+        "Bearer",
+        "Basic YWRhOndyb25n",
+        "Negotiate x",
+        "Bearer x, Basic y",
+    ] {
+        let answer = whoami(wrong);
+        assert_eq!(answer.status, 401, "{wrong}: {answer:?}");
+    }
+    // The password of the proxy is no business of the server, nor a token as a password one of the proxy.
+    let both = [ADA, ("authorization", &*format!("Bearer {own}")), ("host", "annals.example")];
+    let answer = try_request(nginx.address, "GET", "/v1/whoami", &both, None).unwrap();
+    assert!([400, 401].contains(&answer.status), "{answer:?}");
+}
+
+#[test]
+fn the_command_line_passes_the_packaged_proxy_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let authority = Authority::new();
+    write_pair(folder.path(), &authority.sign(&["localhost"]));
+    std::fs::write(at("ca.pem"), authority.pem()).unwrap();
+    let own = token(Path::new(&at("tokens")), "bob", &["--role", "write"]);
+    std::fs::write(at("token"), own).unwrap();
+    let arguments = ["--host", "annals.example", "--behind-proxy", "127.0.0.1", "--tokens", &at("tokens")];
+    let server = Server::start(&folder.path().join("repository"), &arguments);
+    let Some(nginx) = Nginx::start_with(folder.path(), &server, true) else {
+        eprintln!("skipped: there is no nginx");
+        return;
+    };
+    let address = format!("https://localhost:{}", nginx.address.port());
+    let annals = |server: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        command.args(["--server", server, "--ca-file", &at("ca.pem")]).args(arguments);
+        let output = command.env_remove("ANNALS_TOKEN").output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let token = ["--token-file", &at("token")];
+    let (code, told) = annals(&address, &[&["create", "page", "plans"][..], &token].concat());
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = annals(&address, &[&["history", "plans"][..], &token].concat());
+    assert!(code == Some(0) && told.contains("bob"), "{told}");
+    // Without a token the proxy answers, and with a password in the address nothing is sent.
+    let (code, told) = annals(&address, &["get", "plans"]);
+    assert!(code != Some(0) && told.contains("--token-file") && told.contains("proxy"), "{told}");
+    let (code, told) = annals(&address.replace("localhost", "ada:secret@localhost"), &["get", "plans"]);
+    assert!(code == Some(2) && told.contains("--token-file") && !told.contains("secret"), "{code:?} {told}");
 }

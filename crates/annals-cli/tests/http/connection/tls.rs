@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -19,26 +19,41 @@ use crate::http::access::tokens::{bearer, token};
 use crate::support::{Answer, Server, read_answer};
 
 /// An authority that signs certificates.
-struct Authority {
+pub struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    fn new() -> Authority {
+    pub fn new() -> Authority {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // OpenSSL takes a certificate of its own name for self-signed.
+        params.distinguished_name.push(DnType::CommonName, "authority of tests");
         let key = KeyPair::generate().unwrap();
         let pem = params.self_signed(&key).unwrap().pem();
         Authority { pem, issuer: Issuer::new(params, key) }
     }
 
+    /// Its certificate, in PEM.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
     /// A certificate with these names, and its key, in PEM.
-    fn sign(&self, names: &[&str]) -> (String, String) {
+    pub fn sign(&self, names: &[&str]) -> (String, String) {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();
         (certificate.pem(), key.serialize_pem())
+    }
+
+    /// The certificate of another authority.
+    fn sign_authority(&self, name: &str) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
     }
 
     /// How a client trusts it.
@@ -145,7 +160,7 @@ impl Secured {
     }
 }
 
-fn write_pair(folder: &Path, (certificate, key): &(String, String)) {
+pub fn write_pair(folder: &Path, (certificate, key): &(String, String)) {
     std::fs::write(folder.join("cert.pem"), certificate).unwrap();
     std::fs::write(folder.join("key.pem"), key).unwrap();
 }
@@ -226,6 +241,49 @@ fn a_certificate_is_read_again_and_a_broken_one_keeps_the_old_one() {
     }
 }
 
+/// Story: `openssl x509 -req` without extensions makes certificates of version 1. Clients only saw a broken pipe.
+#[test]
+fn curl_shows_why_a_certificate_without_a_name_proves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let authority = Authority::new();
+    std::fs::write(at("clients.pem"), &authority.pem).unwrap();
+    let secured = Secured::start(&["--tls-client-ca", &at("clients.pem")]);
+    std::fs::write(at("server.pem"), &secured.authority.pem).unwrap();
+    std::fs::write(at("old.pem"), include_str!("version-1-of-tests.pem")).unwrap();
+    let (chain, key) = authority.sign(&[]);
+    std::fs::write(at("new.pem"), format!("{chain}{key}")).unwrap();
+    let port = secured.server.address.port();
+    let address = format!("https://localhost:{port}/v1/whoami");
+    let curl = |own: &str, more: &[&str]| {
+        let mut curl = Command::new("curl");
+        curl.args([
+            "-sS",
+            "--cacert",
+            &at("server.pem"),
+            "--resolve",
+            &format!("localhost:{port}:127.0.0.1"),
+        ]);
+        let output = curl.args(["--cert", &at(own), &address]).args(more).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for own in ["old.pem", "new.pem"] {
+        for version in [&["--tls-max", "1.2"][..], &["--http1.1"], &[]] {
+            let told = curl(own, version);
+            assert!(
+                told.contains("subjectAltName") && told.contains("unauthenticated"),
+                "{own} {version:?}: {told}"
+            );
+        }
+        // A token says who asks.
+        let told = curl(own, &["-H", &format!("authorization: Bearer {}", secured.token)]);
+        assert!(told.contains("\"ada\""), "{own}: {told}");
+    }
+    let log = std::fs::read_to_string(secured.at("log")).unwrap();
+    let is_told = |line: &str| line.contains("failed login") && line.contains("subjectAltName");
+    assert!(log.lines().any(is_told), "{log}");
+}
+
 #[test]
 fn the_certificate_of_a_client_proves_its_name() {
     let authority = Authority::new();
@@ -247,10 +305,15 @@ fn the_certificate_of_a_client_proves_its_name() {
     let known = whoami(Some(&authority.sign(&["crawler.example"]))).unwrap().json();
     assert_eq!(known["roles"], json!(["write"]));
     assert_eq!(whoami(None).unwrap().status, 401);
-    assert_eq!(whoami(Some(&authority.sign(&[]))).unwrap().status, 401, "a certificate without a name");
-    assert!(
-        whoami(Some(&Authority::new().sign(&["crawler.example"]))).is_none_or(|answer| answer.status == 401)
-    );
+    for (what, own, reason) in [
+        ("no name", authority.sign(&[]), "subjectAltName"),
+        ("another authority", Authority::new().sign(&["crawler.example"]), "--tls-client-ca"),
+        ("an authority", authority.sign_authority("crawler.example"), "--tls-client-ca"),
+    ] {
+        let answer = whoami(Some(&own)).expect(what);
+        assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"), "{what}");
+        assert!(answer.body.contains(reason), "{what}: {answer:?}");
+    }
     // A token says more exactly who asks.
     let bearer = bearer(&secured.token);
     let own = authority.sign(&["crawler.example"]);

@@ -2,3 +2,4 @@
 
 mod operating;
 mod durability;
+mod beside_a_writer;

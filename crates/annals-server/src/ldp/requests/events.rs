@@ -10,7 +10,7 @@ use crate::protocol::problem::Outcome;
 /// Answers GET: the messages of all later commits, or of those after the position in `Last-Event-ID`.
 ///
 /// Errors: `not-found` for a position of the future; `busy`.
-pub fn answer(request: &Request) -> Outcome {
+pub async fn answer(request: &Request) -> Outcome {
     let door = &request.call.door;
     let after = match event_stream::last_event(&request.call)? {
         Some(position) => position,
@@ -21,5 +21,5 @@ pub fn answer(request: &Request) -> Outcome {
         let activities = Activities::new(&shared, repository, base.clone(), place);
         Ok(Box::new(activities) as Box<dyn Source>)
     });
-    event_stream::send(&request.call, &Start { after, limit: u64::MAX, is_told: true }, open)
+    event_stream::send(&request.call, Start { after, limit: u64::MAX, is_told: true }, open).await
 }

@@ -10,6 +10,8 @@ use super::recovery::{LOCK_FILE_NAME, check_mark_of, read_durable};
 use super::scan::{SegmentView, damaged, scan};
 use super::segment::{Segment, io_error, open_file};
 use super::{FileLog, Listing, Role, STALE_RETRIES_MAX};
+use crate::log::another::another_log;
+use crate::log::identity::LogId;
 use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -19,29 +21,39 @@ const DURABLE_READS_MAX: usize = 1_000;
 /// The state of a read-only log.
 #[derive(Default)]
 pub(super) struct Follower {
-    durable_file: Option<Arc<dyn DiskFile>>,
+    /// The open mark, and its identity. It stays open, so that no other file gets that identity.
+    mark: Option<(Arc<dyn DiskFile>, u128)>,
     seen: Option<Durable>,
+    /// True until the segments of another folder at the same path are listed.
+    is_moved: bool,
 }
 
 impl FileLog {
     /// Looks for new records, new segments and, if the writer reports it or `is_stale`, a rewritten log.
     ///
-    /// Errors: as [`FileLog::open_read_only`]. The listing before an error stays in use.
+    /// Errors: as [`FileLog::open_read_only`]; `Unavailable` if another log is there now. The listing before an error stays
+    /// in use.
     pub(super) fn refresh(&self, is_stale: bool) -> Result<()> {
         let Role::Follower(follower) = &self.role else { return Ok(()) };
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_stale = is_stale;
         for _ in 0..STALE_RETRIES_MAX {
-            let durable = follower.read_durable(self.files.disk(), &self.folder)?;
-            if !is_stale && follower.seen == Some(durable) {
+            follower.is_moved |= follower.open_mark(self.files.disk(), &self.folder)?;
+            let durable = follower.read_durable(&self.folder)?;
+            if !is_stale && !follower.is_moved && follower.seen == Some(durable) {
                 return Ok(());
+            }
+            if let Some(seen) = follower.seen {
+                self.check_is_same(seen, durable)?;
             }
             let is_rewritten =
                 is_stale || follower.seen.is_none_or(|seen| seen.generation != durable.generation);
-            match self.extend(is_rewritten, durable)? {
+            // The files of another folder may have the names and headers of those known.
+            let known = if follower.is_moved { Listing::default() } else { self.listing() };
+            match self.extend(known, is_rewritten, durable)? {
                 Some(listing) => {
                     self.publish(listing, durable.position);
-                    follower.seen = Some(durable);
+                    (follower.seen, follower.is_moved) = (Some(durable), false);
                     return Ok(());
                 }
                 None => is_stale = true,
@@ -51,11 +63,26 @@ impl FileLog {
         Err(Error::new(ErrorKind::Unavailable, text))
     }
 
+    /// Refuses the mark of another log, and of one that has lost records: those read before would be mixed with others.
+    fn check_is_same(&self, seen: Durable, found: Durable) -> Result<()> {
+        // A writer gives an old log an id.
+        if seen.log_id != LogId::NIL && seen.log_id != found.log_id {
+            return Err(another_log(
+                &self.name,
+                &format!("expected the id {}, found {}", seen.log_id, found.log_id),
+            ));
+        }
+        if found.position >= seen.position {
+            return Ok(());
+        }
+        let text = format!("expected records up to {}, found them up to {}", seen.position, found.position);
+        Err(another_log(&self.name, &text))
+    }
+
     /// The segments up to the durable position, reusing the known ones as far as possible; `None` if the log was
     /// rewritten meanwhile.
-    fn extend(&self, is_rewritten: bool, durable: Durable) -> Result<Option<Listing>> {
+    fn extend(&self, known: Listing, is_rewritten: bool, durable: Durable) -> Result<Option<Listing>> {
         let upto = durable.position;
-        let known = self.listing();
         if let Some(last) = known.segments.last().filter(|_| !is_rewritten) {
             match self.index_upto(last, upto)? {
                 None => return Ok(None),
@@ -203,32 +230,37 @@ enum Indexed {
 }
 
 impl Follower {
-    fn read_durable(&mut self, disk: &dyn Disk, folder: &Path) -> Result<Durable> {
+    /// Opens the file that has the name of the mark now. True if it is another one than before.
+    fn open_mark(&mut self, disk: &dyn Disk, folder: &Path) -> Result<bool> {
         let path = folder.join(DURABLE_FILE_NAME);
-        let file = match &self.durable_file {
-            Some(file) => file.clone(),
-            None => match disk.open(&path, Access::Read) {
-                Ok(file) => self.durable_file.insert(file).clone(),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(no_mark(disk, folder));
-                }
-                Err(error) => return Err(io_error(&path, "open", error)),
-            },
+        let file = match disk.open(&path, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(no_mark(disk, folder)),
+            Err(error) => return Err(io_error(&path, "open", error)),
         };
+        let identity = file.identity().map_err(|error| io_error(&path, "identity", error))?;
+        let before = self.mark.replace((file, identity));
+        Ok(before.is_some_and(|(_, before)| before != identity))
+    }
+
+    fn read_durable(&self, folder: &Path) -> Result<Durable> {
+        let path = folder.join(DURABLE_FILE_NAME);
+        let Some((file, _)) = &self.mark else { return Err(none_found(&path)) };
         for _ in 0..DURABLE_READS_MAX {
-            let read = Durable::read(&*file).map_err(|error| io_error(&path, "read", error))?;
+            let read = Durable::read(&**file).map_err(|error| io_error(&path, "read", error))?;
             if let Some(durable) = read {
                 return Ok(durable);
             }
             std::thread::yield_now();
         }
-        self.durable_file = None;
-        let text = format!(
-            "{}: expected a durable position, found none; open the log for writing once",
-            path.display()
-        );
-        Err(Error::new(ErrorKind::Unavailable, text))
+        Err(none_found(&path))
     }
+}
+
+fn none_found(mark: &Path) -> Error {
+    let text =
+        format!("{}: expected a durable position, found none; open the log for writing once", mark.display());
+    Error::new(ErrorKind::Unavailable, text)
 }
 
 /// Without a mark there is either no log, or one that only a writer can check.

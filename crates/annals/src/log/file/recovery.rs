@@ -149,8 +149,9 @@ fn acquire(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
             return Ok(lock);
         }
     }
+    let holder = disk.holder(&path).map(|holder| format!(": {holder}")).unwrap_or_default();
     let text = format!(
-        "file log {}: expected to be the only writer, found another one holding {}; close it, or open read-only",
+        "file log {}: expected to be the only writer, found another one holding {}{holder}; close it, or open read-only",
         folder.display(),
         path.display()
     );

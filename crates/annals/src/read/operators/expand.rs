@@ -31,6 +31,8 @@ pub(in crate::read) struct Expand<'s> {
     statuses: Statuses,
     /// True if the snapshot sees exactly the current links.
     is_present: bool,
+    /// True if it also follows what leads to the containers of grants.
+    has_ways: bool,
 }
 
 impl<'s> Expand<'s> {
@@ -46,12 +48,17 @@ impl<'s> Expand<'s> {
         statuses: Statuses,
     ) -> Expand<'s> {
         let is_present = snapshot.view().is_none() && statuses.is_live();
-        Expand { snapshot, types, into: None, statuses, is_present }
+        Expand { snapshot, types, into: None, statuses, is_present, has_ways: false }
     }
 
     /// The same, but along relationships of these types from their ends; the types from their starts stay.
     pub(in crate::read) fn with_types_into(self, types: LinkTypes) -> Expand<'s> {
         Expand { into: Some(types), ..self }
+    }
+
+    /// The same, also along the ways of the sight. Only live relationships.
+    pub(in crate::read) fn along_ways(self) -> Expand<'s> {
+        Expand { has_ways: self.snapshot.sight().is_some(), ..self }
     }
 
     #[inline]
@@ -108,6 +115,7 @@ impl<'s> Expand<'s> {
             after,
             types,
             statuses: (!self.is_present).then(|| self.statuses.clone()),
+            has_ways: self.has_ways,
             current: Links::none().peekable(),
             past: None,
         }))
@@ -177,6 +185,7 @@ pub(in crate::read) struct Chosen<'s> {
     types: Vec<Option<Symbol>>,
     /// The wanted statuses; `None` if every link is seen.
     statuses: Option<Statuses>,
+    has_ways: bool,
     current: Peekable<Links<'s>>,
     past: Option<Peekable<Range<'s>>>,
 }
@@ -234,6 +243,10 @@ impl Chosen<'_> {
     }
 
     fn sees(&self, link: Link) -> bool {
+        if self.has_ways {
+            return self.snapshot.walks_live(TypeKind::Relationship, link.relationship)
+                && self.snapshot.has_link(self.slot, self.direction, link);
+        }
         let Some(statuses) = &self.statuses else {
             return self.snapshot.in_sight(TypeKind::Relationship, link.relationship);
         };

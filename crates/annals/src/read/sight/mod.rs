@@ -1,9 +1,11 @@
 //! Sights: the part of a snapshot that a reader with some grants sees.
 //!
-//! A sight is two sets of slots, so that every operator asks with one bit whether an instance is in it.
+//! A sight is two sets of slots, so that every operator asks with one bit whether an instance is in it. Only trees ask for the
+//! ways beside them.
 
 mod grant;
 pub(super) mod resolved_grants;
+mod ways;
 pub(super) mod snapshot_sight;
 mod record_in_sight;
 mod displaced;
@@ -21,6 +23,7 @@ use grant::{Merged, merged};
 pub(super) use purged_in_sight::PurgedInSight;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
+use ways::Ways;
 
 /// Most grants of one sight.
 pub const GRANTS_MAX: usize = 100_000;
@@ -29,6 +32,9 @@ pub const GRANTS_MAX: usize = 100_000;
 /// was then. A relationship is in sight if a grant admits its type and both its ends are in sight. Instances of types whose
 /// names begin with `annals.` or `annals-`, and of their subtypes, are what the repository stores about itself, and never in
 /// sight.
+///
+/// The containers above one that a grant names are not in sight, but paths of trees lead through them: a reader sees the id,
+/// the type and the name of each, and no properties, headers or other children.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -73,6 +79,7 @@ pub(super) struct InSight {
     pub(super) unknown: Vec<usize>,
     pub(super) entities: SlotSet,
     pub(super) relationships: SlotSet,
+    ways: Ways,
     /// Those that were in sight before they were purged.
     pub(super) purged: Arc<PurgedInSight>,
 }

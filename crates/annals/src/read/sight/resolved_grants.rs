@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::ways::Ways;
 use super::{InSight, Sight, next_number};
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
@@ -35,8 +36,8 @@ enum Under {
 
 pub(super) struct ResolvedGrants {
     grants: Vec<ResolvedGrant>,
-    /// The containers that each grant names.
-    roots: Vec<Vec<u32>>,
+    /// The containers that each grant names, if it may admit something.
+    pub(super) roots: Vec<Vec<u32>>,
     /// The numbers of the grants, as merged, with a name in their conditions that is unknown: they admit nothing.
     unknown: Vec<usize>,
     /// Types of what the repository stores about itself, ascending: no grant admits it.
@@ -83,9 +84,10 @@ impl ResolvedGrants {
             };
             let roots: Option<Vec<u32>> =
                 merged.under.as_ref().map(|roots| roots.iter().filter_map(root).collect());
-            all_roots.extend(roots.clone());
+            let types = merged.types.as_ref().map(named);
+            all_roots.extend(roots.clone().filter(|_| types.as_ref().is_none_or(|types| !types.is_empty())));
             let under = roots.map(&under).transpose()?;
-            grants.push(ResolvedGrant { types: merged.types.as_ref().map(named), filter, under });
+            grants.push(ResolvedGrant { types, filter, under });
         }
         let links = sight.grants.iter().all(|grant| !grant.relationships.is_empty()).then(|| {
             let names: BTreeSet<&Arc<str>> =
@@ -100,15 +102,20 @@ impl ResolvedGrants {
         Ok(ResolvedGrants { grants, roots: all_roots, unknown, internal_types, links })
     }
 
+    /// True for a type of what the repository stores about itself.
+    pub(super) fn is_internal(&self, type_name: Symbol) -> bool {
+        self.internal_types.binary_search(&type_name).is_ok()
+    }
+
     pub(super) fn admit_link(&self, type_name: Symbol) -> bool {
-        self.internal_types.binary_search(&type_name).is_err()
+        !self.is_internal(type_name)
             && self.links.as_ref().is_none_or(|types| types.binary_search(&type_name).is_ok())
     }
 
     /// True if a grant admits this version of the entity at `slot`.
     pub(super) fn admit(&self, snapshot: &Snapshot, slot: u32, held: &Held) -> Result<bool> {
         let row = snapshot.row(TypeKind::Entity, slot, held);
-        if self.internal_types.binary_search(&row.type_name()).is_ok() {
+        if self.is_internal(row.type_name()) {
             return Ok(false);
         }
         for grant in &self.grants {
@@ -146,9 +153,17 @@ impl ResolvedGrants {
         self.admit_link(type_name) && ends.iter().all(|end| entities.contains(*end))
     }
 
-    fn made(&self, entities: SlotSet, relationships: SlotSet) -> InSight {
+    fn made(&self, entities: SlotSet, relationships: SlotSet, ways: Ways) -> InSight {
         let (roots, unknown) = (self.roots.clone(), self.unknown.clone());
-        InSight { number: next_number(), roots, unknown, entities, relationships, purged: Arc::default() }
+        InSight {
+            number: next_number(),
+            roots,
+            unknown,
+            entities,
+            relationships,
+            ways,
+            purged: Arc::default(),
+        }
     }
 
     /// The instances in sight in `snapshot`, among those in sight in the present.
@@ -166,10 +181,11 @@ impl ResolvedGrants {
             }
         }
         let relationships = self.links(snapshot, &entities)?;
-        Ok(self.made(entities, relationships))
+        let ways = self.ways(snapshot, present.map(|present| &present.ways))?;
+        Ok(self.made(entities, relationships, ways))
     }
 
-    /// The ones in sight among some instances of `snapshot`, and among the ends of relationships among them.
+    /// The ones in sight among some instances of `snapshot`, and among the ends of relationships among them; no ways.
     pub(super) fn few_in_sight(
         &self,
         snapshot: &Snapshot,
@@ -199,7 +215,7 @@ impl ResolvedGrants {
                 relationships.insert(slot);
             }
         }
-        Ok(self.made(entities, relationships))
+        Ok(self.made(entities, relationships, Ways::default()))
     }
 
     fn links(&self, snapshot: &Snapshot, entities: &SlotSet) -> Result<SlotSet> {
@@ -262,7 +278,7 @@ impl ResolvedGrants {
                 };
             }
         }
-        Ok(Some(self.made(entities, relationships)))
+        Ok(Some(self.made(entities, relationships, self.ways(snapshot, None)?)))
     }
 }
 

@@ -99,6 +99,8 @@ impl Snapshot {
         for (kind, set, known) in [
             (TypeKind::Entity, &mut in_sight.entities, &present.entities),
             (TypeKind::Relationship, &mut in_sight.relationships, &present.relationships),
+            (TypeKind::Entity, &mut in_sight.ways.entities, &present.ways.entities),
+            (TypeKind::Relationship, &mut in_sight.ways.links, &present.ways.links),
         ] {
             let was_live = |slot: &u32| base.graph().table(kind).is_live(*slot);
             let new: Vec<u32> = set.iter().filter(|slot| !known.contains(*slot) && was_live(slot)).collect();

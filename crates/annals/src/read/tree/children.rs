@@ -107,7 +107,7 @@ impl Snapshot {
 
     fn children_then(&self, parent: u32, group: Option<ChildGroup>) -> Result<Vec<Placed>> {
         let types = LinkTypes::Several(self.graph().types.containments.clone());
-        let links = Expand::new(self, types).links(parent, Direction::Out, None);
+        let links = Expand::new(self, types).along_ways().links(parent, Direction::Out, None);
         let mut children = Vec::new();
         for link in links {
             self.check_cancelled()?;
@@ -125,7 +125,7 @@ impl Snapshot {
     pub(crate) fn child_then(&self, link: Link) -> Result<Option<Child>> {
         let graph = self.graph();
         let Some(rule) = graph.containment(link.type_name) else { return Ok(None) };
-        let held = |kind, slot| self.seen(kind, slot, false);
+        let held = |kind, slot| self.walked(kind, slot);
         let (Some(relationship), Some(entity)) =
             (held(TypeKind::Relationship, link.relationship)?, held(TypeKind::Entity, link.other)?)
         else {

@@ -119,7 +119,9 @@ impl Tree<'_> {
                 continue;
             }
             check_count(seen.len())?;
-            let spots = [then.spot(slot)?, now.spot(slot)?];
+            // Items that only lead to others have no changes.
+            let told = |side: &Snapshot| !side.only_leads(TypeKind::Entity, slot);
+            let spots = [then.spot(slot)?.filter(|_| told(before)), now.spot(slot)?.filter(|_| told(after))];
             if !spots.iter().flatten().any(|spot| spot.is_within) {
                 continue;
             }
@@ -235,7 +237,7 @@ fn check_count(count: usize) -> Result<()> {
 
 impl<'d> Side<'d> {
     fn new(snapshot: &'d Snapshot, root: Option<u32>, path: &TreePath) -> Result<Side<'d>> {
-        let root = root.filter(|root| snapshot.sees(TypeKind::Entity, *root));
+        let root = root.filter(|root| snapshot.walks_live(TypeKind::Entity, *root));
         let spot = Tree { snapshot, root }.look_up(path)?;
         let top = spot.filter(|spot| spot.property.is_none()).map(|spot| spot.entity);
         Ok(Side { snapshot, root, top, spots: HashMap::new(), lists: HashMap::new() })
@@ -259,7 +261,7 @@ impl<'d> Side<'d> {
                     places: Vec::new(),
                 }));
             }
-            let link = match self.snapshot.sees(TypeKind::Entity, at) {
+            let link = match self.snapshot.walks_live(TypeKind::Entity, at) {
                 true => self.snapshot.container_seen(at)?,
                 false => None,
             };

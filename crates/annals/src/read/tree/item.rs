@@ -4,7 +4,7 @@ use super::Tree;
 use super::children::ChildSlot;
 use crate::Result;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::Value;
+use crate::model::{TypeKind, Value};
 use crate::read::instance::{Entity, Relationship};
 use crate::tree::{TreePath, TreeStep};
 
@@ -38,6 +38,11 @@ impl<'s> TreeItem<'s> {
         let Some(relationship) = &self.relationship else { return Ok(None) };
         let child = ChildSlot { relationship: relationship.slot(), entity: self.entity.slot() };
         self.tree.snapshot.step_to(child)
+    }
+
+    /// True if a sight shows of it only that it leads to a container that a grant names: its id, its type and its name.
+    pub fn only_leads(&self) -> bool {
+        self.tree.snapshot.only_leads(TypeKind::Entity, self.entity.slot())
     }
 
     /// The name of the property, if the target is one.

@@ -157,8 +157,8 @@ impl<'s> Tree<'s> {
 
     /// A child as an item.
     pub(super) fn child_item(&self, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
-        let entity = self.snapshot.entity_at(child.entity)?;
-        let relationship = self.snapshot.relationship_at(child.relationship)?;
+        let entity = self.snapshot.entity_walked(child.entity)?;
+        let relationship = self.snapshot.relationship_walked(child.relationship)?;
         Ok(entity.map(|entity| TreeItem { entity, relationship, tree: *self, property: None }))
     }
 }

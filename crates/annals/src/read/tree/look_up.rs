@@ -131,16 +131,16 @@ impl<'s> Tree<'s> {
         let Some(symbol) = self.snapshot.graph().names.find(name).filter(|_| is_plain) else {
             return Ok(None);
         };
-        let Some(held) = self.snapshot.seen(TypeKind::Entity, entity, false)? else { return Ok(None) };
+        let Some(held) = self.snapshot.walked(TypeKind::Entity, entity)? else { return Ok(None) };
         let value = self.snapshot.value(TypeKind::Entity, entity, &held, symbol);
         Ok(value.map(|_| symbol))
     }
 
     /// The end of a look-up, as an item.
     pub(super) fn spot_item(&self, spot: Spot) -> Result<Option<TreeItem<'s>>> {
-        let Some(entity) = self.snapshot.entity_at(spot.entity)? else { return Ok(None) };
+        let Some(entity) = self.snapshot.entity_walked(spot.entity)? else { return Ok(None) };
         let relationship = match spot.child {
-            Some(child) => self.snapshot.relationship_at(child.relationship)?,
+            Some(child) => self.snapshot.relationship_walked(child.relationship)?,
             None => None,
         };
         Ok(Some(TreeItem { entity, relationship, tree: *self, property: spot.property }))

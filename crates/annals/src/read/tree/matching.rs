@@ -194,9 +194,13 @@ impl<'s> Tree<'s> {
             _ => None,
         };
         let mut add = |child: ChildSlot| -> Result<()> {
-            let Some(held) = self.snapshot.seen(TypeKind::Entity, child.entity, false)? else {
+            let Some(held) = self.snapshot.walked(TypeKind::Entity, child.entity)? else {
                 return Ok(());
             };
+            // A condition would ask for more than its name.
+            if !step.filters.is_empty() && self.snapshot.only_leads(TypeKind::Entity, child.entity) {
+                return Ok(());
+            }
             for filter in &step.filters {
                 if !filter.holds(self.snapshot, child.entity, &held)? {
                     return Ok(());

@@ -53,12 +53,15 @@ impl Snapshot {
 
     /// The tree below another entity. Shape: without items if this snapshot does not see the entity.
     pub fn tree_below(&self, root: &Id) -> Tree<'_> {
-        let root = self.slot_of(TypeKind::Entity, root).filter(|slot| self.sees(TypeKind::Entity, *slot));
+        let root = self.slot_known(TypeKind::Entity, root);
+        let root = root.filter(|slot| self.walks_live(TypeKind::Entity, *slot));
         Tree { snapshot: self, root }
     }
 
     /// The tree below an entity that exists or existed, at any time.
     pub(super) fn tree_ever(&self, root: &Id) -> Tree<'_> {
-        Tree { snapshot: self, root: self.slot_ever(TypeKind::Entity, root) }
+        let table = &self.graph().entities;
+        let root = table.slot(root).or_else(|| table.former_ids.slot(root));
+        Tree { snapshot: self, root: root.filter(|slot| self.walks(TypeKind::Entity, *slot)) }
     }
 }

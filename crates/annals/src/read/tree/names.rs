@@ -107,7 +107,7 @@ impl Snapshot {
     /// The link of a relationship in this snapshot.
     fn containment_then(&self, relationship: u32) -> Result<Option<Link>> {
         let kind = TypeKind::Relationship;
-        let Some(held) = self.seen(kind, relationship, false)? else { return Ok(None) };
+        let Some(held) = self.walked(kind, relationship)? else { return Ok(None) };
         let row = self.row(kind, relationship, &held);
         Ok(Some(Link { type_name: row.type_name(), relationship, other: row.ends()[1] }))
     }
@@ -123,7 +123,7 @@ impl Snapshot {
         let is_plain = self.is_plain();
         let others = (!is_plain).then(|| {
             let types = LinkTypes::Several(self.graph().types.containments.clone());
-            Expand::new(self, types).links(entity, Direction::In, None)
+            Expand::new(self, types).along_ways().links(entity, Direction::In, None)
         });
         let present = if is_plain { self.graph().container_link(entity) } else { None };
         present.into_iter().chain(others.into_iter().flatten())
@@ -133,8 +133,8 @@ impl Snapshot {
     pub(crate) fn step_to(&self, child: ChildSlot) -> Result<Option<TreeStep>> {
         let graph = self.graph();
         let (Some(relationship), Some(entity)) = (
-            self.seen(TypeKind::Relationship, child.relationship, false)?,
-            self.seen(TypeKind::Entity, child.entity, false)?,
+            self.walked(TypeKind::Relationship, child.relationship)?,
+            self.walked(TypeKind::Entity, child.entity)?,
         ) else {
             return Ok(None);
         };

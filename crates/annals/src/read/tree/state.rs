@@ -3,7 +3,7 @@
 use super::Tree;
 use super::look_up::Spot;
 use super::whole::{ItemsRoom, REPEATED_MAX};
-use crate::model::Id;
+use crate::model::{Id, TypeKind};
 use crate::tree::TreePath;
 use crate::{Position, Result};
 
@@ -19,7 +19,8 @@ pub struct SubtreeState {
 
 impl Tree<'_> {
     /// The state of the item at a path, with everything below it that the snapshot sees. Calls `each` with the id of the
-    /// item and of each one below it. `None` if the path leads to no item.
+    /// item and of each one below it. `None` if the path leads to no item, and if something there only leads to what a sight
+    /// shows: its name may change, and nothing else of it may be told.
     ///
     /// Cost: a visit of all items.
     /// Errors: as [`Tree::visit`].
@@ -32,6 +33,9 @@ impl Tree<'_> {
         while let Some(slot) = left.pop() {
             self.snapshot.check_cancelled()?;
             room.use_one()?;
+            if self.snapshot.only_leads(TypeKind::Entity, slot) {
+                return Ok(None);
+            }
             let Some(item) = self.snapshot.entity_at(slot)? else { continue };
             each(item.id());
             state.changed = state.changed.max(item.position());

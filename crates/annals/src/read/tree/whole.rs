@@ -82,7 +82,7 @@ impl Tree<'_> {
             return Err(Error::new(ErrorKind::TooLarge, text));
         }
         self.snapshot.check_cancelled()?;
-        let Some(entity) = self.snapshot.entity_at(slot)? else { return Ok(()) };
+        let Some(entity) = self.snapshot.entity_walked(slot)? else { return Ok(()) };
         visitor.enter(
             name.map(|(name, _)| &**name),
             name.is_some_and(|(_, is_listed)| is_listed),

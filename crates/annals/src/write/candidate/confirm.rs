@@ -15,8 +15,8 @@ use crate::record::decode_record;
 use crate::write::Transaction;
 use crate::write::build::retry::transact;
 use crate::write::commit::queue::Committer;
-use crate::write::undo::built_on::BuiltOn;
-use crate::write::undo::taken_back::Keep;
+use crate::write::undo::found::Keep;
+use crate::write::undo::taken_back::TakenBack;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
@@ -27,22 +27,20 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 const AUTHOR: &str = "annals";
 
 /// Undoes the commit of a candidate. The candidate is then open again, based on the present state.
-///
-/// Shape: the instances that stay as they are, because later records built on them.
 pub(super) fn take_back(
     t: &mut Transaction,
     stored: &StoredCandidate,
     keep: Option<Keep>,
     check: impl FnOnce(&mut Transaction) -> Result<()>,
-) -> Result<Vec<BuiltOn>> {
-    let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(Vec::new()) };
+) -> Result<TakenBack> {
+    let Some(unconfirmed) = &stored.candidate().unconfirmed else { return Ok(TakenBack::default()) };
     let position = unconfirmed.position;
     check_is_commit(t, position, stored)?;
     // The commit changed the candidate, too, so undoing it also ends the wait.
-    let left = t.take_back_except(position..=position, keep, Some(&stored.instance))?;
+    let taken = t.take_back_except(position..=position, keep, Some(&stored.instance))?;
     check(t)?;
-    stored.open_again(t, &left)?;
-    Ok(left)
+    stored.open_again(t, &taken.stays)?;
+    Ok(taken)
 }
 
 /// Refuses a position whose record did not commit the candidate: another program has written its entity.

@@ -10,7 +10,7 @@ use crate::read::Snapshot;
 use crate::tree::TreePath;
 use crate::write::Transaction;
 use crate::write::commit::queue::Committer;
-use crate::write::undo::taken_back::Keep;
+use crate::write::undo::found::Keep;
 use crate::{Error, ErrorKind, Result};
 
 /// An edit of a candidate that prevents its commit.
@@ -35,28 +35,45 @@ pub struct CandidateConflict {
 /// Errors: `PreconditionFailed`.
 pub(super) fn check(stored: &StoredCandidate, committer: &Arc<Committer>) -> Result<()> {
     let edits = stored.edits()?;
-    let found = match edits.iter().find_map(|edit| conflict(stored, edit)) {
+    let found = match edits.iter().find_map(|edit| Some((edit, conflict(stored, edit)?))) {
         Some(found) => Some(found),
         None => first_along(stored, committer, &edits)?,
     };
-    found.map_or(Ok(()), |conflict| {
-        let text =
-            format!("candidate {}: {}; see its conflicts, then rebase it", stored.name, conflict.text());
-        Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name))
-    })
+    let Some((edit, conflict)) = found else { return Ok(()) };
+    let text = format!(
+        "candidate {}: {}{}; `annals candidate conflicts {}` lists all conflicts, then rebase it",
+        stored.name,
+        place_text(&stored.snapshot, edit.action.instance().as_ref())?,
+        conflict.text(),
+        stored.name
+    );
+    Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name))
 }
 
-/// The first conflict of an edit that takes others along. An edit that cannot be applied is reported by the commit.
-fn first_along(
+/// The path of an instance, or else its type, before a text that names it by its id.
+fn place_text(snapshot: &Snapshot, instance: Option<&InstanceId>) -> Result<String> {
+    let Some(instance) = instance else { return Ok(String::new()) };
+    if let Some(path) = path_of(snapshot, instance)? {
+        return Ok(format!("{path}: "));
+    }
+    let type_name = match instance {
+        InstanceId::Entity(id) => snapshot.entity(id)?.map(|found| found.type_name().to_owned()),
+        InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|found| found.type_name().to_owned()),
+    };
+    Ok(type_name.map(|type_name| format!("{type_name}: ")).unwrap_or_default())
+}
+
+/// The first edit that takes others along and is in conflict, and why. An edit that cannot be applied is reported by the commit.
+fn first_along<'e>(
     stored: &StoredCandidate,
     committer: &Arc<Committer>,
-    edits: &[Change],
-) -> Result<Option<Error>> {
+    edits: &'e [Change],
+) -> Result<Option<(&'e Change, Error)>> {
     let Some(last) = edits.iter().rposition(|edit| edit.action.takes_along()) else { return Ok(None) };
     let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
     for edit in &edits[..=last] {
         if let Some(found) = along(stored, &mut transaction, edit)? {
-            return Ok(Some(found));
+            return Ok(Some((edit, found)));
         }
         if transaction.try_change(edit).is_err() {
             break;
@@ -129,9 +146,10 @@ pub(super) fn rebase(
         && let Some(first) = conflicts.first()
     {
         let text = format!(
-            "candidate {}: {} of its edits conflict, the first: {}; keep mine or theirs",
+            "candidate {}: {} of its edits conflict, the first: {}{}; keep mine or theirs",
             stored.name,
             conflicts.len(),
+            place_text(&stored.snapshot, first.instance.as_ref())?,
             first.reason.text()
         );
         return Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name));

@@ -16,8 +16,8 @@ use crate::write::build::retry::transact;
 use crate::write::build::transaction::Transaction;
 use crate::write::commit::queue::Committer;
 use crate::write::commit::ticket::Receipt;
-use crate::write::undo::built_on::BuiltOn;
-use crate::write::undo::taken_back::{Keep, check_can_be_taken_back};
+use crate::write::undo::found::Keep;
+use crate::write::undo::taken_back::{TakenBack, check_can_be_taken_back};
 use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
 pub use conflicts::CandidateConflict;
@@ -248,9 +248,10 @@ impl Candidates {
     ///
     /// With `keep`, also if later transactions built on the commit, as [`Transaction::take_back_all`] says.
     ///
-    /// Shape: with the receipt the instances that stay as they are; empty without [`Keep::Theirs`].
+    /// An instance in conflict stays, or is undone, as a whole: its edits in the candidate are about all of it.
+    ///
     /// Errors: `NotFound`; `PreconditionFailed` if no commit waits; as [`Transaction::take_back`].
-    pub fn take_back(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<(Vec<BuiltOn>, Receipt)> {
+    pub fn take_back(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<(TakenBack, Receipt)> {
         self.transact(|t| {
             t.author(author).message(&format!("candidate {name}: taken back"));
             let stored = self.writable(t, name)?.unconfirmed()?;

@@ -14,7 +14,7 @@ use crate::search::Find;
 use crate::write::Transaction;
 use crate::write::build::internal::CANDIDATE;
 pub(super) use crate::write::build::purged_edits::{COMMITTED, CONFIRM_BEFORE};
-use crate::write::undo::built_on::BuiltOn;
+use crate::write::undo::found::BuiltOn;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Why undoing it failed.

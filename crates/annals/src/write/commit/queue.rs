@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
 use super::clock;
+use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
@@ -69,7 +70,8 @@ pub(crate) struct Committer {
     waiting: Mutex<()>,
     moved: Condvar,
     /// A thread that reads records from the log holds this until it has published them.
-    pub(super) catching_up: Mutex<()>,
+    pub(super) last_read: Mutex<LastRead>,
+    pub(super) looked: Mutex<Looked>,
 }
 
 /// The state that the mutex guards.
@@ -119,7 +121,8 @@ impl Committer {
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
             moved: Condvar::new(),
-            catching_up: Mutex::default(),
+            last_read: Mutex::default(),
+            looked: Mutex::default(),
         }
     }
 

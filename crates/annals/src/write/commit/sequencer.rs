@@ -3,9 +3,11 @@
 #![expect(clippy::expect_used, reason = "the records of a batch were applied before")]
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::clock::commit_instant;
+use super::following::{Publish, catch_up, check_generation, read_on};
+use super::last_read::LastRead;
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::queue::{Committer, State};
@@ -15,8 +17,8 @@ use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::indexed::Indexed;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
-use crate::log::{APPEND_RECORDS_MAX, ReadLimit};
-use crate::memory::{Memory, StoredData};
+use crate::log::APPEND_RECORDS_MAX;
+use crate::memory::Memory;
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::Source;
@@ -31,9 +33,6 @@ const BATCH_BYTES_MAX: usize = 2 << 20;
 
 /// How often in a row the log may answer that a position is taken, but have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
-
-/// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
-const REBUILDS_MAX: usize = 10;
 
 /// A sequenced transaction; its record is encoded.
 pub(super) struct Sequenced {
@@ -261,7 +260,7 @@ impl Sequencer {
     /// Continues from a rebuilt graph, after applying the records committed since it was built.
     pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
         // Without a memory budget: these records are committed.
-        read_on(committer, &mut indexed, &Memory::new(None))?;
+        read_on(committer, &mut indexed, &Memory::new(None), &mut LastRead::default(), Publish::Never)?;
         check_generation(committer, &indexed.graph)?;
         self.go_on_from(indexed.graph.clone());
         committer.replace(indexed);
@@ -329,66 +328,5 @@ fn queue_again(committer: &Committer, requests: Vec<CommitRequest>) {
     for request in requests.into_iter().rev() {
         state.bytes += request.work.body.record_bytes_max();
         state.requests.push_front(request);
-    }
-}
-
-/// Applies the records that are in the log and not published, and publishes the graph.
-///
-/// A follower's own thread and its caller take turns, so that an older graph never replaces a newer one.
-pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
-    let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut indexed = committer.publisher.load().settled();
-    let before = (indexed.graph.generation, indexed.graph.position);
-    let mut outcome = read_on(committer, &mut indexed, committer.source.memory());
-    let log = committer.source.log();
-    for _ in 0..REBUILDS_MAX {
-        if log.generation() == indexed.graph.generation {
-            break;
-        }
-        // Another process rewrote the log: this graph still has the purged instances, and later records do not remove
-        // them again.
-        let empty = Graph { generation: log.generation(), ..indexed.graph.rebuilt_from_nothing() };
-        indexed = Indexed::new(empty, Arc::default());
-        outcome = read_on(committer, &mut indexed, committer.source.memory());
-        committer.source.clear();
-    }
-    let graph = indexed.graph.clone();
-    check_generation(committer, &graph)?;
-    // If the memory budget is spent, it stops between two records and keeps those applied.
-    let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
-    if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
-        committer.replace(indexed);
-    }
-    outcome.map(|()| graph)
-}
-
-/// Refuses a graph of records from before and after a rewriting of the log, which do not fit together.
-fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
-    let log = committer.source.log();
-    if log.generation() == graph.generation {
-        return Ok(());
-    }
-    let text = format!("{}: it was compacted again while it was read; retry", log.describe());
-    Err(Error::new(ErrorKind::Unavailable, text))
-}
-
-/// Applies all further records of the log to the graph.
-fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Result<()> {
-    let default = ReadLimit::default();
-    let limit = ReadLimit { bytes: memory.step(default.bytes), ..default };
-    loop {
-        // Also before an error: the applied records stay.
-        indexed.pass_events(0);
-        let graph = &mut indexed.graph;
-        let records = committer.source.log().read(graph.position.next(), limit)?;
-        if records.is_empty() {
-            return Ok(());
-        }
-        for bytes in records {
-            let position = graph.position.next();
-            let stored = StoredData::Records { done: graph.position.0, all: position.0 };
-            memory.charge_stored(bytes.len(), stored)?;
-            crate::maintenance::recover::apply(graph, position, &bytes)?;
-        }
     }
 }

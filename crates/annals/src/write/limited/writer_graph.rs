@@ -5,7 +5,7 @@ use crate::graph::structures::link::Link;
 use crate::model::{Action, TypeKind};
 use crate::read::{Snapshot, hidden};
 use crate::write::build::transaction::Transaction;
-use crate::{ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The graph of a transaction with its changes so far. A writer with grants sees in it the instances in sight in the base,
 /// and those that the transaction has created or restored: none that comes into sight only because of its changes.
@@ -37,9 +37,37 @@ impl<'g> WriterGraph<'g> {
         base.in_sight(kind, slot) || is_new() || restored.as_ref().is_some_and(is_restored)
     }
 
+    /// True if a path may lead through the instance at `slot`: the writer sees it, or it leads to what it sees.
+    pub(in crate::write) fn walks(&self, kind: TypeKind, slot: u32) -> bool {
+        self.sees(kind, slot) || self.sight.is_some_and(|sight| sight.base.walks(kind, slot))
+    }
+
+    /// Errors: `Refused` if the entity at `slot` only leads to what the writer sees.
+    pub(in crate::write) fn check_seen(&self, slot: u32) -> Result<()> {
+        if self.sees(TypeKind::Entity, slot) {
+            return Ok(());
+        }
+        let id = self.graph.entities.id(slot);
+        let text = format!(
+            "entity {id}: expected a grant to change it, found none: it only leads to what you see; ask for one"
+        );
+        Err(Error::new(ErrorKind::Refused, text))
+    }
+
     /// True if the writer sees a relationship that contains a child, and the child.
     pub(in crate::write) fn sees_child(&self, relationship: u32, child: u32) -> bool {
         self.sees(TypeKind::Relationship, relationship) && self.sees(TypeKind::Entity, child)
+    }
+
+    /// The same, also if the child leads to what the writer sees.
+    pub(in crate::write) fn walks_to_child(&self, relationship: u32, child: u32) -> bool {
+        self.walks(TypeKind::Relationship, relationship) && self.walks(TypeKind::Entity, child)
+    }
+
+    /// The children of an entity, also those that only lead to what the writer sees.
+    pub(in crate::write) fn walked_children(self, entity: u32) -> impl Iterator<Item = u32> + 'g {
+        let links = self.graph.child_links(entity);
+        links.filter(move |link| self.walks_to_child(link.relationship, link.other)).map(|link| link.other)
     }
 
     /// The relationships by which an entity contains its children of now.

@@ -205,6 +205,7 @@ impl TreeEdit<'_> {
                 Err(Error::new(ErrorKind::InvalidArgument, text))
             }
             Reach::Item(child) => {
+                self.transaction.writer_graph()?.check_seen(child.entity)?;
                 let instance = id_of(self.transaction.own_graph()?.graph(), child.entity);
                 self.transaction.delete(&instance).map(|()| true)
             }
@@ -243,7 +244,9 @@ impl TreeEdit<'_> {
             Reach::Root(slot) => slot,
             Reach::Property(..) | Reach::Nothing => return Err(missing(&above)),
         };
-        let actions = moved(self.transaction.writer_graph()?, child, parent, step, place)?;
+        let writer = self.transaction.writer_graph()?;
+        [child.entity, parent].into_iter().try_for_each(|slot| writer.check_seen(slot))?;
+        let actions = moved(writer, child, parent, step, place)?;
         self.push_all(actions)
     }
 
@@ -313,7 +316,7 @@ impl TreeEdit<'_> {
         let writer = self.transaction.writer_graph()?;
         let graph = writer.graph;
         // A hidden one is refused as an id that is taken.
-        let found = graph.entities.slot(&root).filter(|slot| writer.sees(TypeKind::Entity, *slot));
+        let found = graph.entities.slot(&root).filter(|slot| writer.walks(TypeKind::Entity, *slot));
         let is_live = found.is_some_and(|slot| graph.entities.is_live(slot));
         let has_containment = graph.types.has_containment;
         if found.is_some() && !is_live {
@@ -334,7 +337,7 @@ impl TreeEdit<'_> {
         let root = self.root.clone();
         let writer = self.transaction.writer_graph()?;
         let graph = writer.graph;
-        let is_there = |slot: &u32| graph.entities.is_live(*slot) && writer.sees(TypeKind::Entity, *slot);
+        let is_there = |slot: &u32| graph.entities.is_live(*slot) && writer.walks(TypeKind::Entity, *slot);
         let Some(root) = graph.entities.slot(&root).filter(is_there) else {
             return Ok(Reach::Nothing);
         };
@@ -349,7 +352,9 @@ impl TreeEdit<'_> {
             let is_last = number + 1 == path.steps.len();
             at = match (child_of(writer, slot, &name), &step.name) {
                 (Some(child), _) => Reach::Item(child),
-                (None, NameTest::Name(name)) if is_last && has_property(graph, slot, name)? => {
+                (None, NameTest::Name(name))
+                    if is_last && writer.sees(TypeKind::Entity, slot) && has_property(graph, slot, name)? =>
+                {
                     Reach::Property(slot, Arc::clone(name))
                 }
                 (None, _) => Reach::Nothing,
@@ -372,8 +377,10 @@ impl TreeEdit<'_> {
         let relationships = &writer.graph.relationships;
         let links = relationships.lists.children.of_group(slot, group_of_type(list));
         let items = links.map(|link| (link, relationships.known_row(link).ends()[1]));
-        let items = items.filter(|(link, item)| writer.sees_child(*link, *item));
-        Ok(Some(items.map(|(_, item)| item).collect()))
+        let items = items.filter(|(link, item)| writer.walks_to_child(*link, *item));
+        let items: Vec<u32> = items.map(|(_, item)| item).collect();
+        items.iter().try_for_each(|item| writer.check_seen(*item))?;
+        Ok(Some(items))
     }
 
     fn make_room(&mut self, actions: &[Action]) {

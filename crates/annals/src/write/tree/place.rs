@@ -124,13 +124,13 @@ fn sibling(
     Ok((key, order))
 }
 
-/// The child with this name in the present, if the writer sees it.
+/// The child with this name in the present, if the writer sees it, or if it leads to what the writer sees.
 pub(super) fn child_of(writer: WriterGraph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
     let relationships = &writer.graph.relationships;
     let relationship =
         relationships.lists.children.named(parent, ChildGroup(name.group), &name.name).next()?;
     let [_, entity] = relationships.row(relationship)?.ends();
-    writer.sees_child(relationship, entity).then_some(ChildSlot { relationship, entity })
+    writer.walks_to_child(relationship, entity).then_some(ChildSlot { relationship, entity })
 }
 
 /// The order of a child, if users order it.

@@ -112,6 +112,7 @@ impl<'g> Plan<'g> {
         insert: Option<&Insert>,
         order: Option<Vec<u8>>,
     ) -> Result<Parent> {
+        parent.slot.map_or(Ok(()), |slot| self.writer.check_seen(slot))?;
         let containing = self.containing(parent, &kind.type_name)?;
         // Lists have many items, so names are shared, and each item takes one id.
         let entity = NewEntity {
@@ -201,6 +202,15 @@ impl<'g> Plan<'g> {
     ) -> Result<()> {
         let Some(slot) = known.slot else { return self.change_created(known, item, properties) };
         check_same(known, item)?;
+        if !self.writer.sees(TypeKind::Entity, slot) {
+            // Order: its properties are not compared with others, which would tell them. Its keys are those of the path.
+            let keys = self.graph.keys_of(self.graph.entities.known_row(slot).type_name());
+            let is_key = |name: &Arc<str>| keys.iter().any(|key| self.graph.names.name(*key) == name);
+            if properties.iter().any(|(name, _)| !is_key(name)) {
+                self.writer.check_seen(slot)?;
+            }
+            return self.children(known, &item.children);
+        }
         let mut steps = Vec::new();
         for (name, value) in &properties {
             let symbol = self.graph.names.find(name);
@@ -283,8 +293,8 @@ impl<'g> Plan<'g> {
         {
             let kept: HashSet<u32> =
                 kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
-            for link in self.writer.child_links(slot).filter(|link| !kept.contains(&link.other)) {
-                let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
+            for child in self.writer.walked_children(slot).filter(|child| !kept.contains(child)) {
+                let instance = InstanceId::Entity(self.graph.entities.id(child).clone());
                 self.actions.push(action::Delete { instance }.into());
             }
         }

@@ -1,6 +1,6 @@
 //! Reverts the subtree at a path, and restores deleted items: by identity, in new versions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::then::{Then, Was};
@@ -27,11 +27,13 @@ impl TreeEdit<'_> {
     fn put_back(&mut self, path: &TreePath, as_of: AsOf) -> Result<()> {
         let snapshot = self.transaction.base.as_of(as_of)?;
         let root = self.root.clone();
-        let Some(spot) = snapshot.tree_below(&root).look_up(path)? else {
+        let spot = snapshot.tree_below(&root).look_up(path)?;
+        let Some(spot) = spot.filter(|spot| !snapshot.only_leads(TypeKind::Entity, spot.entity)) else {
             return match self.reach(path)? {
                 // The root stays.
                 Reach::Root(slot) => {
                     let writer = self.transaction.writer_graph()?;
+                    writer.check_seen(slot)?;
                     let children = writer.child_links(slot).map(|link| link.other).collect();
                     self.delete_all(children)
                 }
@@ -127,7 +129,7 @@ impl TreeEdit<'_> {
             has_content: true,
             has_place: true,
         };
-        let then = Then { snapshot, items: vec![was], entities: HashSet::new() };
+        let then = Then { snapshot, items: vec![was], entities: HashSet::new(), merged: HashMap::new() };
         self.transaction.put_into_places(&then)?;
         Ok(id)
     }

@@ -62,9 +62,14 @@ pub(super) fn kind_of(
             true => {
                 format!("{name}: its type {type_name} has keys; expected items of a list, found one item")
             }
-            false => format!(
-                "{name}: expected a type with keys for the items of a list; declare the keys of {type_name}"
-            ),
+            false => {
+                let key = properties.first().map_or("name", |(name, _)| &**name);
+                format!(
+                    "{name}: expected a type with keys for the items of a list; declare the keys of {type_name}, such as \
+                     {{\"kind\": \"entity\", \"name\": {type_name:?}, \"attributes\": [{{\"name\": {key:?}, \"type\": \"string\", \
+                     \"key\": true}}]}}"
+                )
+            }
         };
         return Err(Error::new(ErrorKind::InvalidArgument, text));
     }

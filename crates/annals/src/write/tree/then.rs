@@ -1,6 +1,6 @@
 //! Items at an earlier time, and the changes that restore that state.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::Result;
@@ -12,6 +12,7 @@ use crate::graph::structures::link::Link;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, Status, TypeKind};
 use crate::read::Snapshot;
+use crate::read::taken_along::Slot;
 use crate::write::Transaction;
 use crate::write::limited::writer_graph::WriterGraph;
 
@@ -79,19 +80,28 @@ pub(in crate::write) struct Then {
     pub(in crate::write) snapshot: Snapshot,
     pub(in crate::write) items: Vec<Was>,
     pub(in crate::write) entities: HashSet<u32>,
+    /// Instances that are to get another content than they had: what others changed since stays.
+    pub(in crate::write) merged: HashMap<Slot, Arc<Instance>>,
 }
 
 impl Then {
     /// Reads `top` and its subtree at that time.
     pub(in crate::write) fn read(snapshot: Snapshot, top: Was) -> Result<Then> {
-        let mut then = Then { entities: HashSet::from([top.entity]), items: Vec::new(), snapshot };
+        let mut then = Then {
+            entities: HashSet::from([top.entity]),
+            items: Vec::new(),
+            snapshot,
+            merged: HashMap::new(),
+        };
         let mut open = vec![top];
         while let Some(was) = open.pop() {
             then.snapshot.check_cancelled()?;
             let start = open.len();
             for child in then.snapshot.children_of(was.entity)? {
                 // As of a valid time an item may be in several containers, and below itself: it returns to one place.
-                if !then.entities.insert(child.entity) {
+                // Items that only lead to others stay as they are.
+                let is_way = then.snapshot.only_leads(TypeKind::Entity, child.entity);
+                if is_way || !then.entities.insert(child.entity) {
                     continue;
                 }
                 let (parent, relationship) = (Some(was.entity), Some(child.relationship));
@@ -110,12 +120,18 @@ impl Then {
     }
 
     fn instance(&self, kind: TypeKind, slot: u32) -> Result<Arc<Instance>> {
+        if let Some(merged) = self.merged.get(&(kind, slot)) {
+            return Ok(Arc::clone(merged));
+        }
         let held = self.snapshot.fetch(kind, slot)?;
         self.snapshot.instance(kind, slot, held)
     }
 
     /// True if the version of that time is still in force: then nothing must be read.
     fn is_in_force(&self, now: &Graph, kind: TypeKind, slot: u32) -> Result<bool> {
+        if self.merged.contains_key(&(kind, slot)) {
+            return Ok(false);
+        }
         let held = self.snapshot.fetch(kind, slot)?;
         let row = now.table(kind).row(slot);
         Ok(row.is_some_and(|row| row.place() == self.snapshot.row(kind, slot, &held).place()))

@@ -1,12 +1,15 @@
 //! Undoes a whole record: sets its instances back to their state before it, in new versions.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use super::built_on::{BuiltOn, built_on};
+use super::built_on::Taken;
+use super::found::{BuiltOn, Found, Keep};
 use crate::graph::actions as action;
-use crate::graph::instance_id;
+use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
+use crate::graph::{instance_id, kind_of};
 use crate::log::ReadLimit;
 use crate::model::{Action, Change, InstanceId, TypeKind};
 use crate::read::taken_along::Slot;
@@ -21,13 +24,13 @@ use crate::{Error, ErrorKind, Position, Result};
 /// in several.
 pub const TAKEN_BACK_MAX: usize = if cfg!(test) { 100 } else { 1_000_000 };
 
-/// The side whose changes stay in a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The edits of the candidate.
-    Mine,
-    /// The other transactions: the edits in conflict are dropped.
-    Theirs,
+/// The instances of a take-back on which later records built.
+#[derive(Debug, Default)]
+pub struct TakenBack {
+    /// With [`Keep::Theirs`]: the instances that stay, or of which a part stays, because later records built on them.
+    pub stays: Vec<BuiltOn>,
+    /// With [`Keep::Mine`]: the instances whose later changes are undone, too.
+    pub undone: Vec<BuiltOn>,
 }
 
 /// The instances that a record changed: slots of those that were live before it, and of those that were not.
@@ -51,8 +54,12 @@ impl Transaction {
     /// and places are as before. All other instances stay. Types that it declared stay declared, and instances purged
     /// since stay purged, also if another instance has the id of one now.
     ///
-    /// Errors: `PreconditionFailed` if later records built on it: they changed one of these instances, or linked or
-    /// placed others to, or in, one that it created ([`take_back_all`](Transaction::take_back_all) can do it all the
+    /// Units that only later records changed stay: a property, a classification, the provenance, the ends of a
+    /// relationship, and the place of an item (its container, its name and its position there) are units. The content of an
+    /// instance whose type a record changed, and the existence of an instance, are one unit.
+    ///
+    /// Errors: `PreconditionFailed` if later records built on it: they changed the same unit to something else, or linked or
+    /// placed others to, or in, an instance that it created ([`take_back_all`](Transaction::take_back_all) can do it all the
     /// same); `NotFound` if there is no such record; `InvalidArgument` if it has a change that cannot be undone, such
     /// as purging; those of the changes; those of reading history.
     pub fn take_back(&mut self, position: Position) -> Result<()> {
@@ -60,29 +67,29 @@ impl Transaction {
     }
 
     /// As [`take_back`](Transaction::take_back) for a range of records at once, as if they were one. With
-    /// [`Keep::Mine`] later changes of the same instances are undone, too, and instances that the records created are
-    /// deleted with everything that was put into them since; with [`Keep::Theirs`] instances on which others built stay
-    /// as they are, and the rest is taken back.
+    /// [`Keep::Mine`] later changes of the same units are undone, too, and instances that the records created are
+    /// deleted with everything that was put into them since; with [`Keep::Theirs`] units that both changed, and instances
+    /// that others need, stay as they are, and the rest is taken back.
     ///
-    /// The message of the record names the records, as [`takes_back`](crate::takes_back) reads it.
+    /// The message of the record names the records, as [`takes_back`](crate::takes_back) reads it. If everything is as it was
+    /// before them already, the transaction gets no change.
     ///
-    /// Shape: the instances that stay as they are, because later records built on them; empty without `Theirs`.
     /// Errors: as [`take_back`](Transaction::take_back).
     pub fn take_back_all(
         &mut self,
         positions: RangeInclusive<Position>,
         keep: Option<Keep>,
-    ) -> Result<Vec<BuiltOn>> {
+    ) -> Result<TakenBack> {
         self.take_back_except(positions, keep, None)
     }
 
-    /// The same; changes of the instance `own` since are no conflict.
+    /// The same; changes of the instance `own` since are no conflict, and other instances in conflict stay as a whole.
     pub(in crate::write) fn take_back_except(
         &mut self,
         positions: RangeInclusive<Position>,
         keep: Option<Keep>,
         own: Option<&InstanceId>,
-    ) -> Result<Vec<BuiltOn>> {
+    ) -> Result<TakenBack> {
         self.check_unlimited("take back")?;
         self.reads.everything();
         let (first, last) = positions.into_inner();
@@ -98,7 +105,8 @@ impl Transaction {
             return Err(Error::new(ErrorKind::NotFound, text));
         };
         self.check_all_can_be_taken_back(first, last)?;
-        let snapshot = self.base.as_of(AsOf { position: Some(before), ..AsOf::default() })?;
+        let as_of = |position| self.base.as_of(AsOf { position: Some(position), ..AsOf::default() });
+        let (snapshot, after) = (as_of(before)?, as_of(last)?);
         let Some(touched) = self.base.touched(before, last, TAKEN_BACK_MAX)? else {
             let text = format!(
                 "take back: expected at most {TAKEN_BACK_MAX} changed instances; take fewer records back at once, \
@@ -106,26 +114,59 @@ impl Transaction {
             );
             return Err(Error::new(ErrorKind::TooLarge, text));
         };
-        let mut left = Vec::new();
-        if keep != Some(Keep::Mine) {
-            left = built_on(&self.base, &snapshot, last, &touched, own)?;
-            if let (None, Some(first)) = (keep, left.first()) {
-                let text = format!(
-                    "take back: later records built on {} of its instances, the first: {}; keep mine or theirs",
-                    left.len(),
-                    first.reason.text()
-                );
-                return Err(Error::new(ErrorKind::PreconditionFailed, text));
+        let base = self.base.clone();
+        let own_slot =
+            own.and_then(|own| Some((kind_of(own), base.graph().table(kind_of(own)).slot(own.id())?)));
+        let taken = Taken {
+            now: &base,
+            then: &snapshot,
+            after: &after,
+            touched: &touched,
+            own: own_slot,
+            keep,
+            is_whole: own.is_some(),
+        };
+        let mut found = taken.built_on()?;
+        if let (None, Some(first)) = (keep, found.all.first()) {
+            let text = format!(
+                "take back: later records built on {} of its instances, the first: {}; keep mine or theirs",
+                found.all.len(),
+                first.reason.text()
+            );
+            return Err(Error::new(ErrorKind::PreconditionFailed, text));
+        }
+        let changed = changed(&self.base, &snapshot, &touched, &found)?;
+        let along = match keep {
+            Some(Keep::Mine) => self.strangers(&changed.new_entities, &found),
+            _ => self.expect_nothing_new_in(&changed.new_entities).map(|()| Vec::new())?,
+        };
+        let merged = std::mem::take(&mut found.merged);
+        self.returning(|t| t.set_back(snapshot.clone(), changed, merged))?;
+        self.taken_back.push(first..=last);
+        let mut all = found.all;
+        let after = self.own_graph()?.graph();
+        all.extend(along.into_iter().filter(|built| !after.table(built.slot.0).is_live(built.slot.1)));
+        Ok(match keep {
+            Some(Keep::Mine) => TakenBack { undone: all, ..TakenBack::default() },
+            _ => TakenBack { stays: all, ..TakenBack::default() },
+        })
+    }
+
+    /// The instances that later records linked to new entities, or put into them: they are deleted with these.
+    fn strangers(&self, new_entities: &[u32], found: &Found<'_>) -> Vec<BuiltOn> {
+        let graph = self.base.graph();
+        let mut strangers = Vec::new();
+        let mut seen: HashSet<Slot> = HashSet::new();
+        for action in self.outermost(new_entities) {
+            let named = action.instance();
+            for slot in graph.taken_along(&action).slots() {
+                if !found.known.contains(&slot) && seen.insert(slot) {
+                    let with = named.as_ref().map(ToString::to_string).unwrap_or_default();
+                    strangers.push(BuiltOn::new(graph, slot, &format!("it is deleted with {with}")));
+                }
             }
         }
-        let stay: HashSet<Slot> = left.iter().map(|left| left.slot).collect();
-        let changed = changed(&self.base, &snapshot, &touched, &stay)?;
-        if keep != Some(Keep::Mine) {
-            self.expect_nothing_new_in(&changed.new_entities)?;
-        }
-        self.returning(|t| t.set_back(snapshot, changed))?;
-        self.taken_back.push(first..=last);
-        Ok(left)
+        strangers
     }
 
     fn check_all_can_be_taken_back(&self, first: Position, last: Position) -> Result<()> {
@@ -145,23 +186,30 @@ impl Transaction {
     /// Lets the commit conflict with a transaction that puts something into new entities, or links to them, before they
     /// are deleted.
     fn expect_nothing_new_in(&mut self, new_entities: &[u32]) -> Result<()> {
-        let new: HashSet<u32> = new_entities.iter().copied().collect();
-        let graph = self.base.graph();
-        // A deletion takes along all that a container has below it, so asking for the outermost ones is enough.
-        let is_outermost =
-            |slot: &u32| graph.container_link(*slot).is_none_or(|link| !new.contains(&link.other));
-        let outermost =
-            new_entities.iter().copied().filter(|slot| graph.entities.is_live(*slot)).filter(is_outermost);
-        let actions: Vec<Action> = outermost
-            .map(|slot| {
-                action::Delete { instance: InstanceId::Entity(graph.entities.id(slot).clone()) }.into()
-            })
-            .collect();
-        actions.iter().try_for_each(|action| self.expect_taken_along(action))
+        self.outermost(new_entities).iter().try_for_each(|action| self.expect_taken_along(action))
     }
 
-    /// Sets the instances back to their state in `snapshot`.
-    fn set_back(&mut self, snapshot: Snapshot, changed: Changed) -> Result<()> {
+    /// The deletions of the outermost of these entities: a deletion takes along all that a container has below it.
+    fn outermost(&self, new_entities: &[u32]) -> Vec<Action> {
+        let new: HashSet<u32> = new_entities.iter().copied().collect();
+        let graph = self.base.graph();
+        let is_outermost =
+            |slot: &u32| graph.container_link(*slot).is_none_or(|link| !new.contains(&link.other));
+        let delete = |slot| {
+            let instance = InstanceId::Entity(graph.entities.id(slot).clone());
+            action::Delete { instance }.into()
+        };
+        let live = new_entities.iter().copied().filter(|slot| graph.entities.is_live(*slot));
+        live.filter(is_outermost).map(delete).collect()
+    }
+
+    /// Sets the instances back to their state in `snapshot`, or to the merged one.
+    fn set_back(
+        &mut self,
+        snapshot: Snapshot,
+        changed: Changed,
+        merged: HashMap<Slot, Arc<Instance>>,
+    ) -> Result<()> {
         let mut items = Vec::new();
         for &entity in changed.entities.union(&changed.placed) {
             let (then, now) = (snapshot.container_seen(entity)?, self.base.graph().container_link(entity));
@@ -176,7 +224,7 @@ impl Transaction {
             items.push(Was { entity, parent, relationship, has_content, has_place });
         }
         let entities = changed.entities.union(&changed.placed).copied().collect();
-        let then = Then { snapshot, items, entities };
+        let then = Then { snapshot, items, entities, merged };
         self.delete_new(&then, &changed)?;
         self.put_back_places(&then, &changed)?;
         self.take_out_misplaced(&then)?;
@@ -297,8 +345,9 @@ pub(in crate::write) fn check_can_be_taken_back(changes: &[Change]) -> Result<()
     Err(Error::new(ErrorKind::InvalidArgument, text))
 }
 
-/// The changed instances in groups, without those in `stay`. `then` is the snapshot before the records.
-fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], stay: &HashSet<Slot>) -> Result<Changed> {
+/// The changed instances in groups, without those that stay. `then` is the snapshot before the records.
+fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], found: &Found<'_>) -> Result<Changed> {
+    let (stay, placed) = (&found.stay, &found.placed);
     let touched: BTreeSet<Slot> = touched.iter().copied().collect();
     let mut changed = Changed::default();
     let graph = now.graph();
@@ -312,7 +361,12 @@ fn changed(now: &Snapshot, then: &Snapshot, touched: &[Slot], stay: &HashSet<Slo
             // A later record may have deleted the relationship, or the child: then the place is theirs.
             let is_in_force = graph.relationships.is_live(slot) || !is_new;
             let returns = graph.entities.is_live(child.1) || touched.contains(&child);
-            if then.sees(child.0, child.1) && is_in_force && returns && !stay.contains(&child) {
+            if then.sees(child.0, child.1)
+                && is_in_force
+                && returns
+                && !stay.contains(&child)
+                && !placed.contains(&child.1)
+            {
                 changed.placed.insert(child.1);
                 if !is_new {
                     changed.containing.insert(slot);

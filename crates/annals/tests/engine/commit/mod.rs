@@ -2,6 +2,7 @@
 
 mod isolation;
 mod writers;
+mod another_log;
 mod tickets;
 mod leaders;
 mod clock;

@@ -321,6 +321,9 @@ fn second_writer_is_refused_until_the_first_closes() {
     let error = open(origin.path()).expect_err("locked");
     assert_eq!(error.kind(), ErrorKind::Locked);
     assert!(error.to_string().contains("only writer"), "{error}");
+    // Every door shows this text, so it names the process and its command.
+    let process = format!("lock: process {}, engine-", std::process::id());
+    assert!(error.to_string().contains(&process), "{error}");
     first.close().expect("close");
     open(origin.path()).expect("open after closing").append(Position(1), &[b"a"]).expect("append");
     assert_eq!(first.append(Position(1), &[b"b"]).expect_err("closed").kind(), ErrorKind::Closed);

@@ -107,6 +107,9 @@ impl DiskFile for FastFile {
     fn has_name(&self) -> std::io::Result<bool> {
         self.file.has_name()
     }
+    fn identity(&self) -> std::io::Result<u128> {
+        self.file.identity()
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use annals::log::{Log, MemoryLog};
 use annals::storage::simulated_disk::{Fault, SimulatedDisk};
 use annals::*;
 
-use crate::support::CheckedRepository;
 use crate::support::named::{entity, id, relationship};
+use crate::support::{CheckedRepository, copy_folder};
 
 fn new_entity(text: &str) -> NewEntity {
     NewEntity { id: id(text), ..NewEntity::new("t") }
@@ -190,17 +190,6 @@ fn segments(folder: &Path) -> Vec<std::path::PathBuf> {
         .collect();
     paths.sort();
     paths
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_folder(&entry.path(), &to.join(entry.file_name())),
-            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
-        }
-    }
 }
 
 /// A reader follows the log of a process that compacts it. Records from before the compaction did not fit to those from

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::named::{entity, id, relationship};
-use crate::support::{CheckedRepository, dump};
+use crate::support::{CheckedRepository, copy_folder, dump};
 use annals::log::{FileLog, Log, ReadLimit};
 use annals::*;
 use rust_decimal::Decimal;
@@ -313,19 +313,6 @@ fn write_dump(text: &mut String, what: &str, all: &BTreeMap<String, String>, uns
         let value = unsaid.iter().fold(as_histories_were(value), |value, unsaid| value.replace(unsaid, ""));
         for line in value.lines() {
             writeln!(text, "{what} | {key} | {line}").unwrap();
-        }
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
         }
     }
 }

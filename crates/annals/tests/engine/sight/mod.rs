@@ -4,3 +4,4 @@ mod sights;
 mod kept_sights;
 mod shown_changes;
 mod shown_trees;
+mod ways;

@@ -4,3 +4,4 @@ mod copies;
 mod take_back;
 mod taken_places;
 mod taken_back_at_once;
+mod merged;

@@ -42,7 +42,7 @@ fn a_relationship_whose_end_others_deleted_stays_deleted() {
             let take = |t: &mut Transaction| {
                 t.take_back_all(receipt.position..=receipt.position, Some(Keep::Theirs))
             };
-            let (left, _) = repository.transact(take).unwrap();
+            let (TakenBack { stays: left, .. }, _) = repository.transact(take).unwrap();
             assert_eq!(ids(&left), std::slice::from_ref(&link));
         }
         assert_eq!(number(&repository, "x", "n"), Some(1.into()));
@@ -81,7 +81,7 @@ fn an_item_whose_place_others_took_stays_deleted() {
         }
         let take =
             |t: &mut Transaction| t.take_back_all(deleted.position..=deleted.position, Some(Keep::Theirs));
-        let (left, _) = repository.transact(take).unwrap();
+        let (TakenBack { stays: left, .. }, _) = repository.transact(take).unwrap();
         // Two items, and the relationships that contain them.
         assert_eq!(left.len(), 4, "{left:?}");
         assert_eq!(leaf(&repository, "/b/leaf"), Some(1.into()));
@@ -173,7 +173,8 @@ fn copies_that_came_back_with_their_container_go_with_it_again() {
     repository.transact(|t| t.purge(&link)).unwrap();
     assert_refused(&repository, restored.position, "entity copy: it is a copy, and nothing");
     let range = restored.position..=restored.position;
-    let (left, _) = repository.transact(|t| t.take_back_all(range.clone(), Some(Keep::Theirs))).unwrap();
+    let (TakenBack { stays: left, .. }, _) =
+        repository.transact(|t| t.take_back_all(range.clone(), Some(Keep::Theirs))).unwrap();
     assert!(ids(&left).contains(&entity("copy")), "{left:?}");
     assert_eq!(number(&repository, "copy", "n"), Some(1.into()));
     assert!(repository.snapshot().entity(&id("own")).unwrap().is_none());
@@ -214,7 +215,7 @@ fn a_place_that_others_gave_to_a_changed_item_is_theirs() {
     move_item(&repository, "/b/y", "/a/x");
     assert_refused(&repository, both.position, "puts another item into its place");
     let take = |t: &mut Transaction| t.take_back_all(both.position..=both.position, Some(Keep::Theirs));
-    let (left, _) = repository.transact(take).unwrap();
+    let (TakenBack { stays: left, .. }, _) = repository.transact(take).unwrap();
     assert_eq!(left.len(), 2, "{left:?}");
     assert_eq!(leaf(&repository, "/a/x/leaf"), Some(1.into()), "the other one, with its value of before");
 }

@@ -5,18 +5,19 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
- * How to talk to a server: {@code ConnectOptions.defaults().header("Authorization", "Bearer …")}. Every method returns
- * new options.
+ * How to talk to a server: {@code ConnectOptions.defaults().token("…").authorities(Path.of("ca.pem"))}. Every method
+ * returns new options.
  *
  * @param connectTime the longest wait for a connection; 10 s
  * @param requestTime the longest wait for an answer; 60 s. The server gives up after 30 s unless it is told otherwise
  * @param idleTime the longest wait for the next part of a streamed answer; 90 s. The feed sends something more often
  * @param uploadTime the longest time of a request with a streamed body; 6 hours
- * @param headers headers of every request by name, for a proxy in front of the server
+ * @param headers headers of every request by name, such as the token, or those of a proxy in front of the server
  * @param authorities a file of certificates in PEM: the server's certificate must come from one of them. Without it the
- *     authorities of the Java virtual machine count
+ *     authorities of the Java virtual machine count, which {@code -Djavax.net.ssl.trustStore} names
  * @param certificate the certificate by which this client says its name; for servers with {@code --tls-client-ca}
  */
 public record ConnectOptions(
@@ -27,6 +28,8 @@ public record ConnectOptions(
         Map<String, String> headers,
         Optional<Path> authorities,
         Optional<Certificate> certificate) {
+    private static final Pattern TOKEN = Pattern.compile("[!-~]+");
+
     /**
      * A certificate and its key.
      *
@@ -67,6 +70,22 @@ public record ConnectOptions(
         return new ConnectOptions(
                 Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(90), Duration.ofHours(6), Map.of(),
                 Optional.empty(), Optional.empty());
+    }
+
+    /**
+     * Says the name of this client by a token, as {@code annals token} or an OIDC provider gives it.
+     *
+     * @param token the token, without {@code Bearer}
+     * @return the new options
+     * @throws AnnalsException kind {@code invalid-argument}: the token is empty, or has spaces or characters other than
+     *     ASCII; the message does not repeat it
+     */
+    public ConnectOptions token(String token) {
+        if (!TOKEN.matcher(token).matches()) {
+            throw AnnalsException.invalid("token: expected printable ASCII without spaces, found "
+                    + (token.isBlank() ? "nothing" : "something else; is there a line end behind it?"));
+        }
+        return header("Authorization", "Bearer " + token);
     }
 
     /**

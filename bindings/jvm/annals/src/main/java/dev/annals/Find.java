@@ -48,6 +48,27 @@ public final class Find<T extends Instance> {
     }
 
     /**
+     * A search for entities in the text form, such as {@code package where size >= 5 order by size desc}. The other
+     * methods extend it.
+     *
+     * @param search the search; it is read when you ask for its hits
+     * @return the search
+     */
+    public static Find<Entity> text(String search) {
+        return entities().read(search);
+    }
+
+    /**
+     * A search for relationships in the text form, such as {@code knows where since > 1830}. The other methods extend it.
+     *
+     * @param search the search; it is read when you ask for its hits
+     * @return the search
+     */
+    public static Find<Relationship> textOfRelationships(String search) {
+        return relationships().read(search);
+    }
+
+    /**
      * A search in its JSON form, which docs/search.md describes. Its member {@code kind} says what it finds.
      *
      * @param json the form
@@ -60,6 +81,11 @@ public final class Find<T extends Instance> {
         return kind == Kind.ENTITY
                 ? new Find<Entity>(kind, members)
                 : new Find<Relationship>(kind, members);
+    }
+
+    /** The search, and what this text says. */
+    Find<T> read(String search) {
+        return with("q", search);
     }
 
     Kind kind() {
@@ -84,17 +110,6 @@ public final class Find<T extends Instance> {
     @SuppressWarnings("unchecked") // The kind says which of the two it is.
     T item(JsonObject found) {
         return (T) Instance.of(kind, found);
-    }
-
-    /**
-     * Adds a search in the text form, such as {@code package where size >= 5 order by size desc}. The other methods
-     * extend it.
-     *
-     * @param text the search
-     * @return the new search
-     */
-    public Find<T> text(String text) {
-        return with("q", text);
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -50,9 +51,15 @@ abstract class GraphReads {
      * @return the page
      */
     public Page<Neighbor> neighborsPage(String entityId, Links links) {
+        InstanceId.check(entityId);
+        return links.isHop() ? view().neighborsPage(entityId, links) : neighborsPage(this::get, entityId, links);
+    }
+
+    /** The page by the HTTP door, which also refuses what it does not take. */
+    static Page<Neighbor> neighborsPage(BiFunction<String, Query, JsonObject> get, String entityId, Links links) {
         Direction direction = links.direction().orElse(Direction.OUT);
         Query query = page(links.query(), links.limit(), links.after());
-        return Page.of(get(of(entityId, "neighbors"), query), json -> Neighbor.of(json, direction));
+        return Page.of(get.apply(of(entityId, "neighbors"), query), json -> Neighbor.of(json, direction));
     }
 
     /**

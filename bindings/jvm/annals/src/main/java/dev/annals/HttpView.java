@@ -117,6 +117,11 @@ class HttpView implements View {
     }
 
     @Override
+    public Page<Neighbor> neighborsPage(String id, Links links) {
+        return GraphReads.neighborsPage((path, query) -> open().get(query.and(time).on(path)), id, links);
+    }
+
+    @Override
     public Map<String, List<Neighbor>> neighbors(List<String> ids, Links links) {
         Map<String, List<Neighbor>> found = new LinkedHashMap<>();
         for (String id : ids) {

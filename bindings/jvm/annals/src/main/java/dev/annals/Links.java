@@ -163,6 +163,16 @@ public final class Links {
         return after;
     }
 
+    /** Says whether a page of neighbours takes this selection; the HTTP door says of another one why not. */
+    boolean isHop() {
+        return direction.orElse(Direction.OUT) != Direction.BOTH
+                && types.size() < 2
+                && !types.contains("")
+                && more.isEmpty()
+                && limit.orElse(1) > 0
+                && !after.equals(Optional.of(""));
+    }
+
     /** The parameters, without limit and cursor. */
     Query query() {
         Query query = direction.map(one -> Query.NONE.and("direction", one)).orElse(Query.NONE);

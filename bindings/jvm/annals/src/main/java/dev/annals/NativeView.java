@@ -18,6 +18,7 @@ final class NativeView implements View {
     private static final int COUNT = 3;
     private static final int LINKS = 4;
     private static final int KNOWN = 6;
+    private static final int NEIGHBORS_PAGE = 7;
     private static final int WITH_RELATIONSHIPS = 1;
     private static final int WITH_ENTITIES = 2;
     private static final int WITHOUT_RELATIONSHIPS = 4;
@@ -105,11 +106,14 @@ final class NativeView implements View {
     @Override
     @SuppressWarnings("unchecked") // The kind of the search says which of the two an instance is.
     public <T extends Instance> Page<T> find(Find<T> find) {
-        PackReader reader = read(FIND, Json.bytes(find.request()));
+        return page(read(FIND, Json.bytes(find.request())), reader -> (T) reader.instance());
+    }
+
+    private static <T> Page<T> page(PackReader reader, Function<PackReader, T> item) {
         int count = reader.u32();
         List<T> items = new ArrayList<>(count);
         for (int index = 0; index < count; index++) {
-            items.add((T) reader.instance());
+            items.add(item.apply(reader));
         }
         boolean hasNext = reader.u8() == 1;
         Optional<String> next = hasNext ? Optional.of(reader.text()) : Optional.empty();
@@ -119,6 +123,21 @@ final class NativeView implements View {
     @Override
     public long count(Find<?> find) {
         return read(COUNT, Json.bytes(find.request())).i64();
+    }
+
+    @Override
+    public Page<Neighbor> neighborsPage(String id, Links links) {
+        Direction direction = links.direction().orElse(Direction.OUT);
+        PackWriter request = new PackWriter()
+                .u8(direction.ordinal())
+                .text(links.types().isEmpty() ? "" : links.types().get(0))
+                .text(links.after().orElse(""))
+                .u32((int) links.limit().orElse(Pages.DEFAULT))
+                .text(id);
+        return page(read(NEIGHBORS_PAGE, request.bytes()), reader -> {
+            Relationship relationship = (Relationship) reader.instance();
+            return new Neighbor(direction, relationship, (Entity) reader.instance());
+        });
     }
 
     @Override

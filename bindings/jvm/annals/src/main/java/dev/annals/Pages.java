@@ -15,6 +15,9 @@ final class Pages {
     /** Items of a page. */
     static final int SIZE = 256;
 
+    /** Items of a page for which no limit is given. */
+    static final int DEFAULT = 100;
+
     private Pages() {}
 
     /** One page of at most {@code limit} items behind a cursor. */

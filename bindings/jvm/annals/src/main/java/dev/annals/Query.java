@@ -40,6 +40,10 @@ final class Query {
         return new Query(more);
     }
 
+    boolean isEmpty() {
+        return pairs.isEmpty();
+    }
+
     /** The path with these parameters behind it. */
     String on(String path) {
         return pairs.isEmpty() ? path : path + "?" + String.join("&", pairs);

@@ -9,13 +9,16 @@ import java.util.List;
  *
  * @param position the position of the record; if nothing changed, the last one that it saw
  * @param instant the instant of the record, in microseconds
- * @param stays the first 1,000 instances that stay as they are, because later records built on them: only with
- *     {@link Keep#THEIRS}
+ * @param stays the first 1,000 instances that stay, or of which a part stays, because later records built on them: only
+ *     with {@link Keep#THEIRS}
  * @param staysCount the number of all of these
+ * @param undone the first 1,000 instances whose later changes are undone, too: only with {@link Keep#MINE}
+ * @param undoneCount the number of all of these
  */
-public record TakenBack(long position, Instant instant, List<Stays> stays, long staysCount) {
+public record TakenBack(
+        long position, Instant instant, List<Stays> stays, long staysCount, List<Stays> undone, long undoneCount) {
     /**
-     * An instance that stays as it is.
+     * An instance on which later records built.
      *
      * @param instance the instance
      * @param detail how a later record built on it
@@ -32,6 +35,8 @@ public record TakenBack(long position, Instant instant, List<Stays> stays, long 
                 Json.large(json, "position"),
                 Json.instant(json, "instant"),
                 Json.list(json, "stays", Stays::of),
-                Json.large(json, "staysCount"));
+                Json.large(json, "staysCount"),
+                Json.list(json, "undone", Stays::of),
+                Json.large(json, "undoneCount"));
     }
 }

@@ -19,6 +19,9 @@ interface View extends AutoCloseable {
 
     long count(Find<?> find);
 
+    /** A page of the neighbours of one entity: out or in, with at most one type. Errors: {@code not-found}, {@code deleted}. */
+    Page<Neighbor> neighborsPage(String id, Links links);
+
     /** The neighbours of many entities, by the place of the id. An unknown id has none. */
     Map<String, List<Neighbor>> neighbors(List<String> ids, Links links);
 

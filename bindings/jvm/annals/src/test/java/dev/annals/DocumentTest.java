@@ -55,13 +55,23 @@ class DocumentTest {
         assertEquals("", messages.toString());
     }
 
+    @Test
+    void theProjectIsThatOfTheExample() throws IOException {
+        Path workspace = Places.workspace();
+        String example = Files.readString(workspace.resolve("bindings/jvm/examples/maven/pom.xml"));
+        String shown = example.replace("<artifactId>library</artifactId>", "<artifactId>first</artifactId>")
+                .replace("example.Library", "First");
+        String document = Files.readString(workspace.resolve("docs/java.md"));
+        assertTrue(document.contains("```xml\n" + shown + "```"), "docs/java.md shows another pom.xml");
+    }
+
     private static JavaFileObject program(String name, String text) {
         if (text.contains("class First")) {
             return source("First", text);
         }
         String given = "InputStream input, OutputStream output"
                 + (text.contains("Repository repository =") ? "" : ", Repository repository")
-                + (text.contains(" + token") ? ", String token" : "")
+                + (text.contains("token(token)") ? ", String token" : "")
                 + (text.contains("snapshot.") ? ", Snapshot snapshot" : "");
         return source(name, FRAME.formatted(name, given, text));
     }

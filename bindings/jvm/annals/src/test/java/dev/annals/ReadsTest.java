@@ -189,6 +189,24 @@ class ReadsTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aWholeSearchIsAText(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            fill(opened.repository());
+            try (Snapshot snapshot = opened.repository().snapshot()) {
+                assertEquals(
+                        List.of("s599", "s598"),
+                        snapshot.find(Find.text("spoke where number > 500 order by number desc").limit(2))
+                                .map(Entity::id)
+                                .toList());
+                assertEquals(3, snapshot.count(Find.textOfRelationships("`to` where number < 3")));
+                Find<Entity> unread = Find.text("spoke wehre");
+                assertThrows(InvalidExpressionException.class, () -> snapshot.count(unread));
+            }
+        }
+    }
+
     private static Set<String> ids(Stream<Entity> entities) {
         return entities.map(Entity::id).collect(Collectors.toSet());
     }
@@ -251,6 +269,56 @@ class ReadsTest {
                         snapshot.neighbors(List.of("hub"), Links.out().type("from"))
                                 .get("hub")
                                 .size());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pagesOfNeighboursAreThoseOfTheDoor(Way way, @TempDir Path folder) {
+        try (Way.Opened opened = way.open(folder)) {
+            Repository repository = opened.repository();
+            repository.define(List.of(
+                    TypeDefinition.relationship("to"),
+                    TypeDefinition.relationship("near").supertype("to")));
+            fill(repository);
+            repository.transact(t -> {
+                t.create(NewRelationship.of("near", "hub", "s000").id("nearby"));
+                t.delete(InstanceId.entity("s007"));
+            });
+            try (Snapshot snapshot = repository.snapshot()) {
+                Links all = Links.out().type("to");
+                assertEquals(SPOKES, snapshot.neighbors("hub", all).count());
+                assertEquals(List.of("nearby"), snapshot.neighbors("hub", Links.out().type("near"))
+                        .map(found -> found.relationship().id())
+                        .toList());
+                Page<Neighbor> first = snapshot.neighborsPage("hub", Links.all());
+                assertEquals(100, first.items().size());
+                Page<Neighbor> second = snapshot.neighborsPage("hub", all.limit(2).after(first.next().orElseThrow()));
+                assertEquals(
+                        snapshot.neighbors("hub", all).skip(100).limit(2).toList(), second.items());
+                assertEquals(Direction.OUT, first.items().get(0).direction());
+                Neighbor back = snapshot.neighborsPage("s001", Links.in()).items().get(0);
+                assertEquals(Direction.IN, back.direction());
+                assertEquals("hub", back.entity().id());
+                assertEquals(Optional.empty(), snapshot.neighborsPage("s001", Links.in()).next());
+                assertThrows(NotFoundException.class, () -> snapshot.neighborsPage("nobody", all));
+                assertThrows(NotFoundException.class, () -> snapshot.neighborsPage("s007", all));
+                assertThrows(NotFoundException.class, () -> snapshot.neighborsPage("hub", Links.out().type("from")));
+                for (Links refused : List.of(
+                        Links.both(),
+                        all.limit(0),
+                        all.after("r7777"),
+                        all.after(""),
+                        all.orderBy("number"),
+                        Links.out().type("to", "near"))) {
+                    String kind = assertThrows(AnnalsException.class, () -> snapshot.neighborsPage("hub", refused))
+                            .kind();
+                    assertTrue(kind.equals("invalid-argument") || kind.equals("invalid-page"), kind);
+                }
+            }
+            try (Snapshot before = repository.asOf(2)) {
+                assertEquals(SPOKES, before.neighbors("hub").count());
             }
         }
     }

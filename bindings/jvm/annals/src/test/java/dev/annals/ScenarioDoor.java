@@ -186,7 +186,7 @@ final class ScenarioDoor {
                     : find.whereJson(condition.toString());
         }
         if (step.has("q")) {
-            find = find.text(Json.text(step, "q"));
+            find = find.read(Json.text(step, "q"));
         }
         if (step.has("deleted")) {
             find = Json.text(step, "deleted").equals("only") ? find.onlyDeleted() : find.withDeleted();

@@ -4,11 +4,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 
-/** The figures of native/examples/speed.rs, through the Java API. */
+/** The figures of native/examples/speed.rs, through the Java API, and nanoseconds of two ways to read a hop. */
 final class Speed {
     private static final int ENTITIES = 200_000;
     private static final int READS = 1_000_000;
+    private static final int HOPS = 20_000;
     private static final int THREADS = 100;
     private static final long COMMITTING_SECONDS = 4;
 
@@ -31,6 +33,7 @@ final class Speed {
                 }
             });
             System.out.println("get " + read(repository));
+            hops(repository);
             System.out.println("commits " + commit(repository));
         }
     }
@@ -56,6 +59,40 @@ final class Speed {
             }
         }
         return best / READS;
+    }
+
+    /** The neighbours of one entity with four links, as a stream of neighbours and by the call for many. */
+    private static void hops(Repository repository) {
+        repository.transact(t -> {
+            for (int number = 0; number < HOPS; number++) {
+                for (int step = 1; step <= 4; step++) {
+                    t.create(NewRelationship.of("knows", "p" + number, "p" + (number + step)));
+                }
+            }
+        });
+        Links links = Links.out().type("knows");
+        try (Snapshot snapshot = repository.snapshot()) {
+            long one = Long.MAX_VALUE;
+            long many = Long.MAX_VALUE;
+            for (int round = 0; round < 5; round++) {
+                one = Math.min(one, hops(id -> snapshot.neighbors(id, links).count()));
+                many = Math.min(many, hops(id -> snapshot.neighborEntities(List.of(id), links).get(id).size()));
+            }
+            System.out.println("neighbors " + one);
+            System.out.println("neighborEntities " + many);
+        }
+    }
+
+    private static long hops(ToLongFunction<String> read) {
+        long begin = System.nanoTime();
+        long found = 0;
+        for (int number = 0; number < HOPS; number++) {
+            found += read.applyAsLong("p" + number);
+        }
+        if (found != 4 * HOPS) {
+            throw new IllegalStateException("expected all neighbours");
+        }
+        return (System.nanoTime() - begin) / HOPS;
     }
 
     private static long commit(Repository repository) throws InterruptedException {

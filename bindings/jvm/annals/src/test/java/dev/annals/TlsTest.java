@@ -1,6 +1,7 @@
 package dev.annals;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -88,5 +90,47 @@ class TlsTest {
                     () -> Annals.connect(java.net.URI.create("https://localhost:1"), wrong));
             assertTrue(error.getMessage().contains(folder.toString()), error.getMessage());
         }
+    }
+
+    @Test
+    void aClientSaysItsNameByAToken(@TempDir Path folder) throws Exception {
+        make(folder, "server", "dns:localhost,ip:127.0.0.1", "RSA");
+        Path tokens = folder.resolve("tokens");
+        String token = newToken(tokens);
+        String[] options = {
+            "--tls-cert", folder.resolve("server.crt").toString(),
+            "--tls-key", folder.resolve("server.key").toString(),
+            "--tokens", tokens.toString()
+        };
+        ConnectOptions trusting = ConnectOptions.defaults().authorities(folder.resolve("server.crt"));
+        try (ServerProcess server = new ServerProcess(folder.resolve("repository"), options)) {
+            try (Repository repository = Annals.connect(server.uri(), trusting.token(token))) {
+                repository.transact(t -> t.create(NewEntity.of("t").id("a")));
+                try (Snapshot now = repository.snapshot()) {
+                    assertEquals("ada", now.entity("a").orElseThrow().created().author());
+                }
+            }
+            try (Repository repository = Annals.connect(server.uri(), trusting.token(token + "x"))) {
+                AnnalsException error = assertThrows(AnnalsException.class, () -> repository.snapshot().close());
+                assertEquals("unauthenticated", error.kind());
+            }
+        }
+        for (String wrong : List.of("", " ", token + "\n", "a b", "t\u00f6ken")) {
+            InvalidArgumentException error =
+                    assertThrows(InvalidArgumentException.class, () -> ConnectOptions.defaults().token(wrong));
+            assertTrue(error.getMessage().contains("token: expected"), error.getMessage());
+            assertFalse(error.getMessage().contains(token), error.getMessage());
+        }
+    }
+
+    /** The command writes only the token to its standard output. */
+    private static String newToken(Path tokens) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        ServerProcess.program(), "token", "new", "ada", "--role", "write", "--tokens", tokens.toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String printed = new String(process.getInputStream().readAllBytes());
+        assertTrue(process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0, printed);
+        return printed.strip();
     }
 }

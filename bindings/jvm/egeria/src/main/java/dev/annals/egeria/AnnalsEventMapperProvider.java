@@ -2,7 +2,11 @@ package dev.annals.egeria;
 
 import java.util.List;
 import org.odpi.openmetadata.frameworks.auditlog.AuditLogReportingComponent;
+import org.odpi.openmetadata.frameworks.connectors.Connector;
 import org.odpi.openmetadata.frameworks.connectors.ConnectorProviderBase;
+import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectionCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.properties.ConnectionProperties;
 import org.odpi.openmetadata.frameworks.connectors.properties.beans.ConnectorType;
 
 /** Makes event mappers for servers of Egeria. */
@@ -33,5 +37,13 @@ public class AnnalsEventMapperProvider extends ConnectorProviderBase {
         component.setComponentDescription(DESCRIPTION);
         component.setComponentWikiURL("docs/egeria.md");
         setConnectorComponentDescription(component);
+    }
+
+    /** A connection with settings that do not fit makes no connector: then the server does not start. */
+    @Override
+    public Connector getConnector(ConnectionProperties connection)
+            throws ConnectionCheckedException, ConnectorCheckedException {
+        Settings.check(connection, List.of(AnnalsEventMapper.STATE), AnnalsEventMapper.class);
+        return super.getConnector(connection);
     }
 }

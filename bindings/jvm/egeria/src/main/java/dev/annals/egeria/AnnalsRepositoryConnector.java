@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.odpi.openmetadata.frameworks.auditlog.messagesets.AuditLogMessageDefinition;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.properties.ConnectionProperties;
 import org.odpi.openmetadata.frameworks.connectors.properties.EndpointProperties;
 import org.odpi.openmetadata.repositoryservices.auditlog.OMRSAuditLogRecordSeverity;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnector;
@@ -21,13 +22,16 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
  *
  * <p>Configuration properties: {@code address} of a server of Annals (or the address of the endpoint), or {@code folder}
  * of a repository that this process opens; neither is a repository in memory. With an address, {@code tokenFile} holds
- * the token of this server of Egeria, and {@code caFile} the authorities of the server of Annals, in PEM.
+ * the token of this server of Egeria, and {@code caFile} the authorities of the server of Annals, in PEM. The token may be
+ * the {@code clearPassword} of the connection instead.
  */
 public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     static final String ADDRESS = "address";
     static final String FOLDER = "folder";
     static final String TOKEN_FILE = "tokenFile";
     static final String CA_FILE = "caFile";
+    /** Of the connection, and no configuration property. */
+    private static final String PASSWORD = "clearPassword";
     static final List<String> PROPERTIES = List.of(ADDRESS, FOLDER, TOKEN_FILE, CA_FILE);
 
     /** Between start and disconnect. */
@@ -78,11 +82,15 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
         }
     }
 
-    private Repository open() {
-        Settings settings = Settings.of(connectionProperties, PROPERTIES);
+    /** Where a connection says that the repository is; in memory with neither a server nor a folder. */
+    private record Place(Optional<URI> server, Optional<Path> folder, ConnectionProperties connection, Settings settings) {}
+
+    /** Reads a connection. It opens nothing. Errors: {@code IllegalArgumentException} for settings that do not fit. */
+    private static Place place(ConnectionProperties connection) {
+        Settings settings = Settings.of(connection, PROPERTIES);
         Optional<String> folder = settings.text(FOLDER);
         Optional<String> address = settings.text(ADDRESS);
-        EndpointProperties endpoint = connectionProperties.getEndpoint();
+        EndpointProperties endpoint = connection.getEndpoint();
         if (address.isEmpty() && endpoint != null && folder.isEmpty()) {
             address = Optional.ofNullable(endpoint.getAddress());
         }
@@ -90,41 +98,65 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
             throw new IllegalArgumentException(
                     "expected an address or a folder, found both: " + address.get() + ", " + folder.get());
         }
-        if (address.isPresent()) {
-            return connect(URI.create(address.get()), settings);
-        }
-        for (String name : List.of(TOKEN_FILE, CA_FILE)) {
-            if (settings.text(name).isPresent()) {
+        boolean hasPassword = connection.getClearPassword() != null;
+        for (String name : List.of(TOKEN_FILE, CA_FILE, PASSWORD)) {
+            boolean isGiven = name.equals(PASSWORD) ? hasPassword : settings.text(name).isPresent();
+            if (isGiven && address.isEmpty()) {
                 throw new IllegalArgumentException(name + ": expected an address with it, found none");
             }
         }
-        return folder.map(path -> Annals.open(Path.of(path))).orElseGet(Annals::inMemory);
+        if (hasPassword && settings.text(TOKEN_FILE).isPresent()) {
+            throw new IllegalArgumentException("expected the token in tokenFile or as clearPassword, found both");
+        }
+        Optional<URI> server = address.map(URI::create);
+        if (hasPassword || settings.text(TOKEN_FILE).isPresent()) {
+            checkSecret(server.orElseThrow(), hasPassword ? PASSWORD : TOKEN_FILE);
+        }
+        return new Place(server, folder.map(Path::of), connection, settings);
     }
 
-    private static Repository connect(URI server, Settings settings) {
+    private static void checkSecret(URI server, String name) {
+        boolean isHere = List.of("127.0.0.1", "[::1]", "localhost").contains(String.valueOf(server.getHost()));
+        if (!"https".equals(server.getScheme()) && !isHere) {
+            throw new IllegalArgumentException(name + ": the token would pass the network unencrypted; expected"
+                    + " an address with https, found " + server);
+        }
+    }
+
+    /** Looks at a connection before its server starts. Errors: {@code ConnectorCheckedException} for settings that do not fit. */
+    static void check(ConnectionProperties connection) throws ConnectorCheckedException {
+        try {
+            place(connection);
+        } catch (IllegalArgumentException error) {
+            throw Settings.refused(error, AnnalsRepositoryConnector.class);
+        }
+    }
+
+    private Repository open() {
+        Place place = place(connectionProperties);
+        if (place.server().isPresent()) {
+            return connect(place.server().get(), place);
+        }
+        return place.folder().map(Annals::open).orElseGet(Annals::inMemory);
+    }
+
+    private static Repository connect(URI server, Place place) {
         ConnectOptions options = ConnectOptions.defaults();
-        if (settings.text(CA_FILE).isPresent()) {
-            options = options.authorities(Path.of(settings.text(CA_FILE).get()));
+        Optional<String> authorities = place.settings().text(CA_FILE);
+        if (authorities.isPresent()) {
+            options = options.authorities(Path.of(authorities.get()));
         }
-        if (settings.text(TOKEN_FILE).isPresent()) {
-            boolean isHere = List.of("127.0.0.1", "[::1]", "localhost").contains(String.valueOf(server.getHost()));
-            if (!"https".equals(server.getScheme()) && !isHere) {
-                throw new IllegalArgumentException(TOKEN_FILE + ": the token would pass the network unencrypted; expected"
-                        + " an address with https, found " + server);
-            }
-            options = options.header("Authorization", "Bearer " + token(settings.text(TOKEN_FILE).get()));
-        }
-        return Annals.connect(server, options);
+        Optional<String> token = place.settings()
+                .text(TOKEN_FILE)
+                .map(AnnalsRepositoryConnector::token)
+                .or(() -> Optional.ofNullable(place.connection().getClearPassword()));
+        return Annals.connect(server, token.isPresent() ? options.token(token.get()) : options);
     }
 
+    /** The token in a file. Errors: {@code IllegalArgumentException} for a file that does not read. */
     private static String token(String file) {
         try {
-            String token = Files.readString(Path.of(file)).strip();
-            if (token.isEmpty() || token.chars().anyMatch(one -> one <= ' ' || one > '~')) {
-                throw new IllegalArgumentException(TOKEN_FILE + " " + file
-                        + ": expected one token and nothing else");
-            }
-            return token;
+            return Files.readString(Path.of(file)).strip();
         } catch (IOException error) {
             throw new IllegalArgumentException(TOKEN_FILE + " " + file + ": " + error, error);
         }

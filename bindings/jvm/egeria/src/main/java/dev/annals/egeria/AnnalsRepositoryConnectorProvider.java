@@ -1,6 +1,10 @@
 package dev.annals.egeria;
 
 import org.odpi.openmetadata.frameworks.auditlog.AuditLogReportingComponent;
+import org.odpi.openmetadata.frameworks.connectors.Connector;
+import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectionCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.properties.ConnectionProperties;
 import org.odpi.openmetadata.frameworks.connectors.properties.beans.ConnectorType;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.repositoryconnector.OMRSRepositoryConnectorProviderBase;
 
@@ -31,5 +35,13 @@ public class AnnalsRepositoryConnectorProvider extends OMRSRepositoryConnectorPr
         component.setComponentDescription(DESCRIPTION);
         component.setComponentWikiURL("docs/egeria.md");
         setConnectorComponentDescription(component);
+    }
+
+    /** A connection with settings that do not fit makes no connector: then the server does not start. */
+    @Override
+    public Connector getConnector(ConnectionProperties connection)
+            throws ConnectionCheckedException, ConnectorCheckedException {
+        AnnalsRepositoryConnector.check(connection);
+        return super.getConnector(connection);
     }
 }

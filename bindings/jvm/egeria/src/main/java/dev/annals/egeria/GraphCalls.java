@@ -2,6 +2,7 @@ package dev.annals.egeria;
 
 import dev.annals.AnnalsException;
 import dev.annals.Entity;
+import dev.annals.Instance;
 import dev.annals.Kind;
 import dev.annals.Links;
 import dev.annals.Reached;
@@ -9,6 +10,7 @@ import dev.annals.Snapshot;
 import dev.annals.Subgraph;
 import dev.annals.Walk;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -162,20 +164,43 @@ abstract class GraphCalls extends RelationshipFinds {
                 pageSize);
         Optional<Walk> walk = walk(
                 names("entityTypeGUIDs", entityTypeGUIDs, method), limitResultsByStatus, limitResultsByClassification);
-        if (walk.isEmpty()) {
-            return null;
-        }
         Optional<String> order = orderKey(sequencingOrder, sequencingProperty);
-        Walk ordered = order.isPresent() ? walk.get().orderBy(order.get()) : walk.get();
-        Walk limited = pageSize > 0 ? ordered.limit(fromEntityElement + pageSize) : ordered;
+        List<Entity> related = new ArrayList<>();
         try (Snapshot snapshot = store().at(Moment.of(asOfTime))) {
-            return instances.entities(snapshot.related(startEntityGUID, limited)
-                    .skip(fromEntityElement)
-                    .map(Reached::entity)
-                    .toList());
+            if (walk.isPresent()) {
+                Walk ordered = order.isPresent() ? walk.get().orderBy(order.get()) : walk.get();
+                Walk limited = pageSize > 0 ? ordered.limit(fromEntityElement + pageSize) : ordered;
+                snapshot.related(startEntityGUID, limited).map(Reached::entity).forEach(related::add);
+            }
+            List<EntityDetail> found = entities(related);
+            for (EntityDetail start : entities(snapshot.known(Kind.ENTITY, List.of(startEntityGUID)).values())) {
+                found.add(order.isPresent() ? place(start, found, sequencingProperty, sequencingOrder) : 0, start);
+            }
+            int from = Math.min(fromEntityElement, found.size());
+            int to = pageSize > 0 ? Math.min(from + pageSize, found.size()) : found.size();
+            return from == to ? null : found.subList(from, to);
         } catch (AnnalsException error) {
             throw walk(error, method);
         }
+    }
+
+    private List<EntityDetail> entities(Collection<? extends Instance> found) {
+        List<EntityDetail> known = instances.entities(found);
+        return known == null ? new ArrayList<>() : new ArrayList<>(known);
+    }
+
+    /** The first place in an ordered list at which Egeria's order puts an entity. */
+    private int place(EntityDetail entity, List<EntityDetail> ordered, String property, SequencingOrder order)
+            throws PagingErrorException, PropertyErrorException {
+        int place = 0;
+        while (place < ordered.size()) {
+            List<EntityDetail> pair = new ArrayList<>(List.of(entity, ordered.get(place)));
+            if (repositoryHelper.formatEntityResults(pair, 0, property, order, pair.size()).get(0) == entity) {
+                break;
+            }
+            place += 1;
+        }
+        return place;
     }
 
     @Override

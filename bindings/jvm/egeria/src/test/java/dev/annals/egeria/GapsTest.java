@@ -36,6 +36,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.PrimitiveDefCategory;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.typedefs.TypeDef;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityConflictException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityNotKnownException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.EntityProxyOnlyException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeEntityException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.HomeRelationshipException;
@@ -532,5 +533,39 @@ class GapsTest {
         try (LocalServer second = LocalServer.annals(settings)) {
             assertEquals("kept", name(second.collection.getEntityDetail(USER, guid)));
         }
+    }
+
+    /** As Egeria's conformance suite counts them, and its graph repository gives them. */
+    @Test
+    void related_entities_begin_with_the_start() throws Exception {
+        EntityDetail start = term("m");
+        EntityDetail low = term("a");
+        EntityDetail high = term("z");
+        for (EntityDetail other : List.of(low, high)) {
+            collection.addRelationship(
+                    USER, server.type("RelatedTerm").getGUID(), null, start.getGUID(), other.getGUID(), null);
+        }
+        assertEquals(List.of("m", "a", "z"), related(start, null, 0, null, 0));
+        assertEquals(List.of("m", "a"), related(start, null, 0, null, 2));
+        assertEquals(List.of("z"), related(start, null, 2, null, 2));
+        assertEquals(List.of("a", "m", "z"), related(start, null, 0, SequencingOrder.PROPERTY_ASCENDING, 0));
+        assertEquals(List.of("z", "m", "a"), related(start, null, 0, SequencingOrder.PROPERTY_DESCENDING, 3));
+        assertEquals(List.of("m"), related(start, null, 1, SequencingOrder.PROPERTY_DESCENDING, 1));
+        assertEquals(List.of("a"), related(start, null, 2, SequencingOrder.PROPERTY_DESCENDING, 1));
+        assertEquals(List.of(), related(start, null, 3, SequencingOrder.PROPERTY_DESCENDING, 1));
+        // The start is there whatever the types, the statuses and the classifications.
+        assertEquals(List.of("m"), related(start, server.type("Asset").getGUID(), 0, null, 0));
+        assertEquals(List.of("x"), related(term("x"), null, 0, null, 0));
+        assertThrows(EntityNotKnownException.class, () -> collection.getRelatedEntities(
+                USER, UUID.randomUUID().toString(), null, 0, null, null, null, null, null, 0));
+    }
+
+    private static List<String> related(EntityDetail start, String type, int from, SequencingOrder order, int size)
+            throws Exception {
+        List<String> types = type == null ? null : List.of(type);
+        String property = order == null ? null : "displayName";
+        List<EntityDetail> found = collection.getRelatedEntities(
+                USER, start.getGUID(), types, from, null, null, null, property, order, size);
+        return found == null ? List.of() : found.stream().map(GapsTest::name).toList();
     }
 }

@@ -14,7 +14,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.odpi.openmetadata.frameworks.connectors.Connector;
 import org.odpi.openmetadata.frameworks.connectors.ffdc.ConnectorCheckedException;
+import org.odpi.openmetadata.frameworks.connectors.properties.beans.Connection;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.InstanceStatus;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
@@ -55,6 +57,35 @@ class StartTest {
                 refused.getMessage());
     }
 
+    /** A server of Egeria starts although its connector does not start, but not if there is no connector. */
+    @Test
+    void settings_that_do_not_fit_make_no_connector() {
+        for (Map<String, Object> wrong : List.<Map<String, Object>>of(
+                Map.of("foldr", "x"),
+                Map.of("address", "http://127.0.0.1:1", "folder", "x"),
+                Map.of("address", "not an address"),
+                Map.of("folder", "x", "caFile", "x"),
+                Map.of("address", "http://annals.example", "tokenFile", "x"))) {
+            ConnectorCheckedException refused =
+                    assertThrows(ConnectorCheckedException.class, () -> connector(wrong, null));
+            assertTrue(refused.getMessage().contains("connection of Annals: "), refused.getMessage());
+        }
+        assertThrows(ConnectorCheckedException.class, () -> connector(Map.of("folder", "x"), "token"));
+        assertThrows(
+                ConnectorCheckedException.class,
+                () -> connector(Map.of("address", "http://127.0.0.1:1", "tokenFile", "x"), "token"));
+        Connection mapper = new Connection();
+        mapper.setConfigurationProperties(Map.of("stat", "x"));
+        assertThrows(ConnectorCheckedException.class, () -> new AnnalsEventMapperProvider().getConnector(mapper));
+    }
+
+    private static Connector connector(Map<String, Object> settings, String password) throws Exception {
+        Connection connection = new Connection();
+        connection.setConfigurationProperties(settings);
+        connection.setClearPassword(password);
+        return new AnnalsRepositoryConnectorProvider().getConnector(connection);
+    }
+
     @Test
     void a_token_goes_to_its_server_and_never_over_an_open_network() throws Exception {
         Path tokens = folder.resolve("tokens");
@@ -71,6 +102,11 @@ class StartTest {
                 RepositoryErrorException refused = assertThrows(RepositoryErrorException.class, () -> add(server));
                 assertTrue(refused.getMessage().contains("ANNALS-UNAUTHENTICATED"), refused.getMessage());
             }
+            AnnalsRepositoryConnector known =
+                    (AnnalsRepositoryConnector) connector(without, Files.readString(token).strip());
+            known.start();
+            known.store().name(LocalServer.ID);
+            known.disconnect();
             Map<String, Object> with = Map.of("address", served.address(), "tokenFile", token.toString());
             try (LocalServer server = LocalServer.annals(with)) {
                 EntityDetail term = add(server);

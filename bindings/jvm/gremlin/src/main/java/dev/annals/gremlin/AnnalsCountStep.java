@@ -32,7 +32,7 @@ final class AnnalsCountStep<S> extends AbstractStep<S, Long> {
         }
         isDone = true;
         Find<?> find = isOfVertices ? Find.entities() : Find.relationships();
-        Session session = AnnalsStrategy.graphOf(getTraversal()).session();
+        Session session = Options.graphOf(getTraversal()).session();
         return generate(session.count(Pushed.narrowed(session, find, conditions)));
     }
 

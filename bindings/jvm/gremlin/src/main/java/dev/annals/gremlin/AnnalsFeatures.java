@@ -40,7 +40,7 @@ public final class AnnalsFeatures implements Graph.Features {
 
         @Override
         public boolean supportsServiceCall() {
-            return false;
+            return true;
         }
 
         @Override
@@ -286,36 +286,6 @@ public final class AnnalsFeatures implements Graph.Features {
 
     /** Values of properties: data that every door can read. */
     private interface Plain extends DataTypeFeatures {
-        @Override
-        default boolean supportsBooleanArrayValues() {
-            return false;
-        }
-
-        @Override
-        default boolean supportsDoubleArrayValues() {
-            return false;
-        }
-
-        @Override
-        default boolean supportsFloatArrayValues() {
-            return false;
-        }
-
-        @Override
-        default boolean supportsIntegerArrayValues() {
-            return false;
-        }
-
-        @Override
-        default boolean supportsLongArrayValues() {
-            return false;
-        }
-
-        @Override
-        default boolean supportsStringArrayValues() {
-            return false;
-        }
-
         @Override
         default boolean supportsSerializableValues() {
             return false;

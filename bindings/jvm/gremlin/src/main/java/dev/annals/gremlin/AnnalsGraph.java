@@ -34,6 +34,7 @@ import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Transaction;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.io.Io;
+import org.apache.tinkerpop.gremlin.structure.service.ServiceRegistry;
 import org.apache.tinkerpop.gremlin.structure.util.ElementHelper;
 import org.apache.tinkerpop.gremlin.structure.util.StringFactory;
 import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
@@ -59,9 +60,11 @@ public final class AnnalsGraph implements Graph {
                 TraversalStrategies.GlobalCache.getStrategies(Graph.class)
                         .clone()
                         .addStrategies(
+                                AnnalsLabelStrategy.instance(),
                                 AnnalsStrategy.instance(),
                                 AnnalsReductionStrategy.instance(),
-                                AnnalsAdjacencyStrategy.instance()));
+                                AnnalsAdjacencyStrategy.instance(),
+                                AnnalsSignStrategy.instance()));
     }
 
     /** The setting for the folder of the repository. */
@@ -78,6 +81,11 @@ public final class AnnalsGraph implements Graph {
     private final Supplier<Session> sessions;
     private final Runnable end;
     private final AnnalsFeatures features = new AnnalsFeatures();
+    private final ServiceRegistry services = new ServiceRegistry();
+
+    {
+        services.registerService(new AnnalsHistory.Factory(this));
+    }
 
     private AnnalsGraph(Configuration configuration) {
         this.configuration = configuration;
@@ -369,6 +377,11 @@ public final class AnnalsGraph implements Graph {
     @Override
     public Variables variables() {
         throw Graph.Exceptions.variablesNotSupported();
+    }
+
+    @Override
+    public ServiceRegistry getServiceRegistry() {
+        return services;
     }
 
     @Override

@@ -69,7 +69,7 @@ final class AnnalsGraphStep<S, E extends Element> extends GraphStep<S, E> implem
         if (ids == null) {
             return Collections.emptyIterator();
         }
-        AnnalsGraph graph = AnnalsStrategy.graphOf(getTraversal());
+        AnnalsGraph graph = Options.graphOf(getTraversal());
         Iterator<? extends Element> found;
         if (ids.length > 0) {
             found = isOfVertices() ? graph.vertices(ids) : graph.edges(ids);

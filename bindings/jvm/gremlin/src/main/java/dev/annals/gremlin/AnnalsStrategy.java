@@ -1,9 +1,5 @@
 package dev.annals.gremlin;
 
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.Date;
-import java.util.Map;
 import org.apache.tinkerpop.gremlin.process.traversal.Step;
 import org.apache.tinkerpop.gremlin.process.traversal.Traversal;
 import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy;
@@ -14,7 +10,6 @@ import org.apache.tinkerpop.gremlin.process.traversal.step.map.GraphStepContract
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.NoOpBarrierStep;
 import org.apache.tinkerpop.gremlin.process.traversal.step.util.HasContainer;
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy;
-import org.apache.tinkerpop.gremlin.process.traversal.strategy.decoration.OptionsStrategy;
 import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper;
 import org.apache.tinkerpop.gremlin.structure.Element;
 
@@ -59,45 +54,5 @@ final class AnnalsStrategy extends AbstractTraversalStrategy<TraversalStrategy.P
         AnnalsGraphStep<S, E> step = new AnnalsGraphStep<>(found);
         TraversalHelper.replaceStep(found, step, traversal);
         return step;
-    }
-
-    /** The graph that a traversal reads: of the past, if its options name a time. */
-    static AnnalsGraph graphOf(Traversal.Admin<?, ?> traversal) {
-        AnnalsGraph graph = (AnnalsGraph) traversal.getGraph().orElseThrow();
-        Map<String, Object> options = TraversalHelper.getRootTraversal(traversal)
-                .getStrategies()
-                .getStrategy(OptionsStrategy.class)
-                .map(OptionsStrategy::getOptions)
-                .orElse(Map.of());
-        Object at = options.get("at");
-        Object position = options.get("position");
-        if (at != null && position != null) {
-            throw new IllegalArgumentException("with: expected at or position, found both; give one");
-        }
-        // The cleaner of the Java API frees the snapshot once no element of it is left.
-        if (position != null) {
-            if (position instanceof Number number) {
-                return graph.asOf(number.longValue());
-            }
-            throw new IllegalArgumentException("with position: expected a number, found " + position);
-        }
-        return at == null ? graph : graph.asOf(instant(at));
-    }
-
-    private static Instant instant(Object at) {
-        if (at instanceof Instant instant) {
-            return instant;
-        }
-        if (at instanceof OffsetDateTime time) {
-            return time.toInstant();
-        }
-        if (at instanceof Date date) {
-            return date.toInstant();
-        }
-        if (at instanceof String text) {
-            return Instant.parse(text);
-        }
-        throw new IllegalArgumentException(
-                "with at: expected an Instant, an OffsetDateTime, a Date or a text such as 2026-11-27T00:00:00Z, found " + at);
     }
 }

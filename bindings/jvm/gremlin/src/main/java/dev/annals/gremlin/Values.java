@@ -28,8 +28,8 @@ import org.apache.tinkerpop.gremlin.structure.Property;
  * gives has its class in the hidden property {@link #CLASSES}, by its key: {@code b} Byte, {@code s} Short, {@code l}
  * Long within the range of Integer, {@code f} Float, {@code n} BigInteger, {@code c} Character, {@code d} Date,
  * {@code o+02:00} OffsetDateTime of another offset than UTC. For a list it is a list, and for a map a map, of the same;
- * a set is stored as a list, and has a map with the key {@link #SET}. Several properties with one key are a set of the
- * repository; it has a map with the key {@link #EACH}, to a list of pairs of a value and its class.
+ * a set is stored as a list, and has a map with the key {@link #SET}; so is an array ({@link ArrayValues}). Several
+ * properties with one key are a set of the repository; it has a map with the key {@link #EACH}, to a list of pairs of a value and its class.
  */
 final class Values {
     /** The hidden property with the classes of others. */
@@ -226,6 +226,9 @@ final class Values {
             map.forEach((key, item) -> all.put((String) key, stored(item)));
             return all;
         }
+        if (value != null && ArrayValues.isArray(value)) {
+            return ArrayValues.stored(value);
+        }
         throw Property.Exceptions.dataTypeOfPropertyValueNotSupported(value);
     }
 
@@ -275,7 +278,7 @@ final class Values {
             });
             return kinds.isEmpty() ? USUAL : kinds;
         }
-        return USUAL;
+        return ArrayValues.isArray(value) ? ArrayValues.kind(value) : USUAL;
     }
 
     private static List<Object> kinds(Collection<?> items) {
@@ -287,6 +290,9 @@ final class Values {
     private static Object given(Object value, Object kind) {
         if (value instanceof List<?> list && kind instanceof Map<?, ?> set && set.containsKey(SET)) {
             return new LinkedHashSet<>((List<?>) given(list, set.get(SET)));
+        }
+        if (value instanceof List<?> list && kind instanceof Map<?, ?> array && array.containsKey(ArrayValues.ARRAY)) {
+            return ArrayValues.given(list, array.get(ArrayValues.ARRAY));
         }
         if (value instanceof List<?> list) {
             List<?> kinds = kind instanceof List<?> known ? known : List.of();

@@ -127,6 +127,20 @@ public class AdjacencyTest {
         }
     }
 
+    /** TinkerPop folds both conditions into one list of labels, of which any suffices. */
+    @Test
+    public void severalConditionsOnTheLabelOfAnEdgeAllHold() {
+        try (AnnalsGraph graph = chain(1)) {
+            GraphTraversalSource g = graph.traversal();
+            g.V("v0").addE("likes").to(__.V("v1")).iterate();
+            assertEquals(List.of("next"), g.V("v0").outE().hasLabel("next").hasLabel("next", "likes").label().toList());
+            assertEquals(List.of("next"), g.V("v0").bothE().hasLabel("likes", "next").hasLabel("x", "next").label().toList());
+            assertEquals(List.of(), g.V("v0").outE().hasLabel("next").hasLabel("likes", "x").label().toList());
+            assertEquals(List.of(), g.V("v0").outE().hasLabel("next", "x").hasLabel("likes").label().toList());
+            assertEquals(2, g.V("v0").outE().hasLabel("next", "likes", "next").toList().size());
+        }
+    }
+
     @Test
     public void theEarliestAndLatestStateHaveTheirOwnLinks() {
         try (AnnalsGraph graph = chain(10)) {

@@ -1,5 +1,6 @@
 package dev.annals.gremlin.server;
 
+import java.util.List;
 import java.util.Set;
 import org.apache.tinkerpop.gremlin.process.traversal.Traversal;
 import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategies;
@@ -7,11 +8,14 @@ import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy;
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource;
 import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.IoStep;
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy;
+import org.apache.tinkerpop.gremlin.process.traversal.strategy.decoration.OptionsStrategy;
 import org.apache.tinkerpop.gremlin.process.traversal.util.DefaultTraversalStrategies;
 import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper;
 import org.apache.tinkerpop.gremlin.server.Settings;
 import org.apache.tinkerpop.gremlin.server.util.DefaultGraphManager;
 import org.apache.tinkerpop.gremlin.structure.Graph;
+import org.apache.tinkerpop.gremlin.util.Tokens;
+import org.apache.tinkerpop.gremlin.util.message.RequestMessage;
 
 /** The graph of the server and its source of traversals, {@code g}, which reads and writes no files. */
 public final class AnnalsGraphManager extends DefaultGraphManager {
@@ -31,6 +35,11 @@ public final class AnnalsGraphManager extends DefaultGraphManager {
         putTraversalSource("g", new GraphTraversalSource(graph, fenced(graph)));
     }
 
+    @Override
+    public void beforeQueryStart(RequestMessage request) {
+        TokenAuthor.ofThread(request.<String>optionalArgs(TokenAuthor.ARGUMENT).orElse(""));
+    }
+
     /** `gremlin-lang` is always there. */
     private static Settings withoutEngines(Settings settings) {
         if (!settings.scriptEngines.isEmpty()) {
@@ -43,11 +52,11 @@ public final class AnnalsGraphManager extends DefaultGraphManager {
     private static TraversalStrategies fenced(Graph graph) {
         Fence fence = new Fence();
         TraversalStrategies.GlobalCache.getStrategies(graph.getClass()).forEach(fence::addStrategies);
-        fence.addStrategies(NoFiles.INSTANCE);
+        fence.addStrategies(NoFiles.INSTANCE, KnownOptions.INSTANCE, TokenAuthor.OF_THREAD);
         return fence;
     }
 
-    /** Strategies of which a request can remove all but one. */
+    /** Strategies of which a request can remove all but three. */
     private static final class Fence extends DefaultTraversalStrategies {
         private static final long serialVersionUID = 1L;
 
@@ -56,7 +65,7 @@ public final class AnnalsGraphManager extends DefaultGraphManager {
         @SuppressWarnings({"rawtypes", "varargs", "unchecked"})
         public final TraversalStrategies removeStrategies(Class<? extends TraversalStrategy>... kinds) {
             super.removeStrategies(kinds);
-            return addStrategies(NoFiles.INSTANCE);
+            return addStrategies(NoFiles.INSTANCE, KnownOptions.INSTANCE, TokenAuthor.OF_THREAD);
         }
     }
 
@@ -71,6 +80,33 @@ public final class AnnalsGraphManager extends DefaultGraphManager {
             if (!TraversalHelper.getStepsOfAssignableClass(IoStep.class, traversal).isEmpty()) {
                 throw new IllegalStateException("io(): expected a graph in this process; the server touches no files");
             }
+        }
+    }
+
+    /** Refuses options that nothing here knows: one with a slip, such as {@code positon}, would read the present. */
+    private static final class KnownOptions extends AbstractTraversalStrategy<TraversalStrategy.VerificationStrategy>
+            implements TraversalStrategy.VerificationStrategy {
+        private static final long serialVersionUID = 1L;
+        private static final KnownOptions INSTANCE = new KnownOptions();
+        private static final List<String> OWN = List.of("at", "position", "author", "message");
+        /** Of TinkerPop: drivers also send them beside the traversal. */
+        private static final List<String> OF_DRIVERS = List.of(
+                Tokens.ARGS_EVAL_TIMEOUT,
+                Tokens.ARGS_BATCH_SIZE,
+                Tokens.ARGS_MATERIALIZE_PROPERTIES,
+                Tokens.ARGS_USER_AGENT,
+                Tokens.REQUEST_ID);
+
+        @Override
+        public void apply(Traversal.Admin<?, ?> traversal) {
+            traversal.getStrategies().getStrategy(OptionsStrategy.class).ifPresent(given -> {
+                for (String key : given.getOptions().keySet()) {
+                    if (!OWN.contains(key) && !OF_DRIVERS.contains(key)) {
+                        throw new IllegalArgumentException("with: expected " + String.join(", ", OWN) + ", or "
+                                + String.join(", ", OF_DRIVERS) + " of TinkerPop, found " + key);
+                    }
+                }
+            });
         }
     }
 }

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.Optional;
 import org.apache.tinkerpop.gremlin.process.traversal.Bytecode;
+import org.apache.tinkerpop.gremlin.process.traversal.TraversalSource;
 import org.apache.tinkerpop.gremlin.process.traversal.util.BytecodeHelper;
 import org.apache.tinkerpop.gremlin.server.auth.AuthenticatedUser;
 import org.apache.tinkerpop.gremlin.server.handler.StateKey;
@@ -43,7 +44,8 @@ final class RequestCheck extends ChannelInboundHandlerAdapter {
                     refusal(request, ResponseStatusCode.REQUEST_ERROR_INVALID_REQUEST_ARGUMENTS, fault.get()));
             return;
         }
-        RequestExecutor.within(context.channel(), () -> context.fireChannelRead(inGremlin(request)));
+        RequestMessage signed = signed(request, tokens.requireAuthentication() ? user.getName() : "");
+        RequestExecutor.within(context.channel(), () -> context.fireChannelRead(signed));
     }
 
     private Optional<String> fault(RequestMessage request) {
@@ -62,13 +64,22 @@ final class RequestCheck extends ChannelInboundHandlerAdapter {
         return 1 <= milliseconds && milliseconds <= millisecondsMax;
     }
 
-    /** Drivers name Groovy, or nothing, beside each text; it is read as Gremlin. */
-    private static RequestMessage inGremlin(RequestMessage request) {
-        return request.getOp().equals(Tokens.OPS_EVAL)
-                ? RequestMessage.from(request)
-                        .addArg(Tokens.ARGS_LANGUAGE, "gremlin-lang")
-                        .create()
-                : request;
+    /**
+     * The request with the name of its client, which is empty without tokens. Drivers name Groovy, or nothing, beside each
+     * text; it is read as Gremlin.
+     */
+    private static RequestMessage signed(RequestMessage request, String name) {
+        RequestMessage.Builder signed = RequestMessage.from(request).addArg(TokenAuthor.ARGUMENT, name);
+        if (request.getOp().equals(Tokens.OPS_EVAL)) {
+            signed.addArg(Tokens.ARGS_LANGUAGE, "gremlin-lang");
+        }
+        // A commit and a rollback have no steps.
+        if (request.getArgs().get(Tokens.ARGS_GREMLIN) instanceof Bytecode bytecode
+                && !bytecode.getStepInstructions().isEmpty()) {
+            // Order: last, so that no strategy that the client names replaces it.
+            bytecode.addSource(TraversalSource.Symbols.withStrategies, new TokenAuthor(name));
+        }
+        return signed.create();
     }
 
     private static ResponseMessage refusal(RequestMessage request, ResponseStatusCode code, String text) {
