@@ -258,7 +258,7 @@ impl Context {
         if let (Some(at), Position(0), Some(first)) =
             (time.at, snapshot.position(), present.instant_of(Position(1)))
         {
-            eprintln!(
+            tell!(
                 "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
                  then"
             );
@@ -450,7 +450,7 @@ impl Context {
         let instant = page["items"][0]["instant"].as_str();
         if let Some(first) = instant.and_then(|text| text.parse::<Instant>().ok()).filter(|first| *first > at)
         {
-            eprintln!(
+            tell!(
                 "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
                  then"
             );
@@ -468,6 +468,16 @@ impl Context {
             // it.
             Err(error) if error.kind() == ErrorKind::Unavailable => self.open(false),
             outcome => outcome,
+        }
+    }
+
+    /// Opens the repository for a command that reads it itself. `None` if the user names a server: then the command asks it.
+    ///
+    /// Errors: those of opening it.
+    pub fn open_or_ask(&mut self) -> Outcome<Option<Repository>> {
+        match self.asks_server() {
+            true => Ok(None),
+            false => Ok(Some(self.open_to_read()?)),
         }
     }
 
@@ -515,7 +525,7 @@ impl Context {
         progress.finish();
         let repository = repository?;
         for warning in repository.warnings() {
-            eprintln!("warning: {warning}");
+            tell!("warning: {warning}");
         }
         Ok(repository)
     }

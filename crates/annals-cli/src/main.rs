@@ -1,6 +1,10 @@
 //! The command line of Annals.
 #![forbid(unsafe_code)]
 
+// Order: a macro is known only behind its definition.
+#[macro_use]
+mod tell;
+
 // In the order a newcomer should read them.
 mod command;
 mod as_of;

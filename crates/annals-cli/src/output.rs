@@ -44,6 +44,11 @@ impl Output {
         self.is_json
     }
 
+    /// True once a line was written.
+    pub fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
     /// Writes one line of text.
     pub fn line(&mut self, text: impl Display) -> Outcome {
         self.has_lines = true;
@@ -61,7 +66,7 @@ impl Output {
     /// Ends a list: in text form it reports an empty list. In JSON an empty list has no lines.
     pub fn end_list(&self) {
         if !self.is_json && !self.has_lines {
-            eprintln!("nothing found");
+            tell!("nothing found");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Instances, as the door writes them in JSON: what commands show of them.
 
-use annals::Value;
+use annals::{Value, ValueType};
 use annals_exchange::text::{joined, value_to_text};
 use annals_json::{Object, provenance_from_json, value_from_json};
 use serde_json::Value as Json;
@@ -88,6 +88,33 @@ impl<'j> Shown<'j> {
 /// A value from its JSON form; a form of a newer version is shown as it is.
 pub fn value_of(json: &Json) -> Value {
     value_from_json(json).unwrap_or_else(|_| Value::from(json.to_string()))
+}
+
+/// The two sides of a change of a value. If only their kind differs, each says its own.
+pub fn value_sides(sides: Shown) -> [Option<String>; 2] {
+    let [before, after] = ["before", "after"].map(|side| sides.of(side).0);
+    let texts = [before, after].map(value_text);
+    if texts[0].is_none() || texts[0] != texts[1] {
+        return texts;
+    }
+    [before, after]
+        .map(|side| value_text(side).map(|text| format!("{text} ({})", kind_text(&value_of(side)))))
+}
+
+/// The kind of a value, for people.
+fn kind_text(value: &Value) -> String {
+    let name = |value: &Value| match value.value_type() {
+        ValueType::String => "text",
+        value_type => value_type.name(),
+    };
+    match value {
+        Value::List(values) if !values.is_empty() => format!("list of {}", name(&values[0])),
+        Value::Set(values) => match values.iter().next() {
+            Some(first) => format!("set of {}", name(&first)),
+            None => "set".to_owned(),
+        },
+        value => name(value).to_owned(),
+    }
 }
 
 /// A value on one line; nothing for null.

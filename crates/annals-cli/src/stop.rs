@@ -79,9 +79,9 @@ impl Stop {
         match self {
             Stop::Failed(error) | Stop::Refused(error) => {
                 if is_json {
-                    eprintln!("{}", json!({ "error": error_to_json(error) }));
+                    tell!("{}", json!({ "error": error_to_json(error) }));
                 } else {
-                    eprintln!("error: {} [{}]", lines(&text_of(error)), error.kind().name());
+                    tell!("error: {} [{}]", lines(&text_of(error)), error.kind().name());
                 }
                 if matches!(self, Stop::Refused(_)) { FAILED } else { exit_code(error.kind()) }
             }
@@ -93,9 +93,9 @@ impl Stop {
                         .map(|(name, value)| (name.clone(), value.as_str().into()))
                         .collect();
                     let error = json!({ "kind": told.kind, "text": told_text(told), "context": context });
-                    eprintln!("{}", json!({ "error": error }));
+                    tell!("{}", json!({ "error": error }));
                 } else {
-                    eprintln!("error: {} [{}]", lines(&told_text(told)), told.kind);
+                    tell!("error: {} [{}]", lines(&told_text(told)), told.kind);
                 }
                 told.kind().map_or(FAILED, exit_code)
             }
@@ -167,7 +167,7 @@ pub fn error_to_json(error: &Error) -> Json {
 /// Prints the error of a malformed command line as JSON; returns the exit code.
 pub fn tell_usage(text: &str) -> u8 {
     let text = text.trim().trim_start_matches("error: ");
-    eprintln!("{}", json!({ "error": { "kind": "usage", "text": text, "context": {} } }));
+    tell!("{}", json!({ "error": { "kind": "usage", "text": text, "context": {} } }));
     USAGE
 }
 

@@ -30,6 +30,11 @@ impl Table {
         Table { titles: None, is_wrapped: true, rows: Vec::new(), widths: Vec::new() }
     }
 
+    /// True if no row waits to be printed.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());

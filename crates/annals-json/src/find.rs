@@ -256,6 +256,7 @@ pub fn explanation_to_json(told: &Explanation) -> Json {
         "visited": told.visited,
         "branchesSkipped": told.branches_skipped,
         "found": told.found,
+        "hints": told.hints,
     })
 }
 

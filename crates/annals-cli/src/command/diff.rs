@@ -15,7 +15,7 @@ use super::tree_times::{FromArguments, ToArguments};
 use crate::context::{AsOfArguments, Context};
 use crate::place::AnswerLine;
 use crate::request::Request;
-use crate::shown::{Shown, value_text};
+use crate::shown::{Shown, value_sides};
 use crate::stop::Outcome;
 
 /// Show the differences between two versions, between two positions, or of a tree between two times
@@ -224,7 +224,8 @@ fn add_sides(lines: &mut Vec<String>, indent: &str, sides: Vec<(String, [String;
 
 fn add_properties(lines: &mut Vec<String>, indent: &str, difference: Shown) {
     for (name, sides) in difference.of("properties").members() {
-        let side = |side| value_text(Shown(sides).of(side).0).unwrap_or_else(|| "(none)".to_owned());
-        lines.push(format!("{indent}{}: {} -> {}", one_line(name), side("before"), side("after")));
+        let [before, after] =
+            value_sides(Shown(sides)).map(|side| side.unwrap_or_else(|| "(none)".to_owned()));
+        lines.push(format!("{indent}{}: {before} -> {after}", one_line(name)));
     }
 }

@@ -5,13 +5,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use annals::storage::private_files;
-use annals::{Error, ErrorKind};
-use annals_exchange::export::{Selection, export_csv};
+use annals::{Error, ErrorKind, TypeKind};
+use annals_exchange::export::{Selection, csv_file_name, export_csv};
 use clap::{Args, ValueEnum};
 
+use super::listing::json_of_line;
 use crate::context::{AsOfArguments, Context};
+use crate::place::Answer;
 use crate::progress::Progress;
 use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// Write everything, or all instances of certain types, to a file or standard output
@@ -92,29 +95,57 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let mut answer = context.ask_at(request, &arguments.as_of)?;
             match output {
                 None => answer.copy_to(context.output.writer()),
-                Some(path) => {
-                    let created =
-                        private_files::create_or_empty(path).map_err(|error| file_error(path, error))?;
-                    let mut writer = BufWriter::with_capacity(256 * 1024, created);
-                    answer.copy_with(|part| {
-                        writer.write_all(part).map_err(|error| file_error(path, error).into())
-                    })?;
-                    finish(writer).map_err(|error| file_error(path, error).into())
-                }
+                Some(path) => write_file(path, &mut answer),
             }
         }
     }
 }
 
-/// Files of CSV, which one answer cannot hold.
+/// Files of CSV, one for each type.
 fn csv(context: &mut Context, arguments: &Arguments, folder: &Path) -> Outcome {
-    let repository = context.open_to_read()?;
+    let Some(repository) = context.open_or_ask()? else { return csv_of_server(context, arguments, folder) };
     let snapshot = context.snapshot(&arguments.as_of, &repository)?;
     let progress = Progress::new("export", "instances");
     let selection = Selection { types: arguments.types.clone() };
     let outcome = export_csv(&snapshot, &selection, folder, arguments.is_for_spreadsheets, &progress);
     progress.finish();
     Ok(outcome?)
+}
+
+/// The same files from a server, which answers with one at a time.
+fn csv_of_server(context: &mut Context, arguments: &Arguments, folder: &Path) -> Outcome {
+    private_files::create_folder(folder).map_err(|error| file_error(folder, error))?;
+    let told = context.ask_at(Request::get("/v1/stats"), &arguments.as_of)?.whole()?;
+    let told = json_of_line(&told)?;
+    let position = Shown(&told).number("position");
+    for (kind, counts) in [(TypeKind::Entity, "entities"), (TypeKind::Relationship, "relationships")] {
+        for (type_name, _) in Shown(&told).of(counts).of("byType").members() {
+            if !arguments.types.is_empty() && !arguments.types.iter().any(|name| name == type_name) {
+                continue;
+            }
+            let request = Request::get("/v1/export")
+                .with("format", "csv")
+                .with("type", type_name)
+                .with("kind", kind.name())
+                .flag("spreadsheet", arguments.is_for_spreadsheets);
+            // All files of one snapshot; an instant names one already.
+            let is_dated = arguments.as_of.at.is_some()
+                || arguments.as_of.at_position.is_some()
+                || context.candidate.is_some();
+            let request = if is_dated { request } else { request.with("atPosition", position) };
+            let mut answer = context.ask_at(request, &arguments.as_of)?;
+            write_file(&folder.join(csv_file_name(kind, type_name)), &mut answer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an answer into a file.
+fn write_file(path: &Path, answer: &mut Answer) -> Outcome {
+    let created = private_files::create_or_empty(path).map_err(|error| file_error(path, error))?;
+    let mut writer = BufWriter::with_capacity(256 * 1024, created);
+    answer.copy_with(|part| writer.write_all(part).map_err(|error| file_error(path, error).into()))?;
+    finish(writer).map_err(|error| file_error(path, error).into())
 }
 
 fn finish(writer: BufWriter<File>) -> std::io::Result<()> {

@@ -1,6 +1,7 @@
 //! `annals find`: entities or relationships by a search.
 
-use annals::{Error, ErrorKind, Field, Order, OrderBy, Result};
+use annals::{Error, ErrorKind, Field, Find, Order, OrderBy, Result};
+use annals_exchange::text::one_line;
 use annals_json::{Object, find_from_json, json_from_str, object, order_from_text};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
@@ -104,16 +105,36 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             return context.output.json_line(&told);
         }
         let told = json_of_line(&told)?;
-        return match arguments.is_counted {
-            true => context.output.line(Shown(&told).number("count")),
-            false => explain(context, Shown(&told)),
-        };
+        if !arguments.is_counted {
+            return explain(context, Shown(&told));
+        }
+        let count = Shown(&told).number("count");
+        context.output.line(count)?;
+        if count == 0 {
+            print_hints(context, &body);
+        }
+        return Ok(());
     }
     let mut answer = context.ask(request.lines())?;
     let mut listing =
         if arguments.is_relationships { Listing::of_relationships() } else { Listing::of_entities() };
     let next = listing.take(context, &mut answer)?;
-    listing.end_page(context, "--after", next)
+    let is_empty = !context.output.has_lines() && next.is_none() && listing.is_empty();
+    listing.end_page(context, "--after", next)?;
+    if is_empty && !context.output.is_json() {
+        print_hints(context, &body);
+    }
+    Ok(())
+}
+
+/// Says why a search may have found nothing. A client that may not ask gets no hint.
+fn print_hints(context: &mut Context, body: &Json) {
+    let request = context.of_candidate(Request::post("/v1/explain", body));
+    let told = context.ask(request).and_then(|mut answer| answer.whole());
+    let told = told.ok().and_then(|told| json_of_line(&told).ok()).unwrap_or_default();
+    for hint in Shown(&told).all("hints").filter_map(|hint| hint.0.as_str()) {
+        tell!("hint: {}", one_line(hint));
+    }
 }
 
 fn explain(context: &mut Context, told: Shown) -> Outcome {
@@ -131,6 +152,9 @@ fn explain(context: &mut Context, told: Shown) -> Outcome {
         ("found", "found"),
     ] {
         context.output.line(format!("{name:<11} {}", told.number(member)))?;
+    }
+    for hint in told.all("hints").filter_map(|hint| hint.0.as_str()) {
+        context.output.line(format!("hint        {}", one_line(hint)))?;
     }
     Ok(())
 }
@@ -162,7 +186,7 @@ fn search(arguments: &Arguments) -> Result<Object> {
         push(&mut body, "classified", name.as_str().into());
     }
     // In a search, the keys of the member replace those of the text.
-    let find = find_from_json(&body)?;
+    let find = find_from_json(&body).map_err(|error| of_other_language(terms, error))?;
     if !arguments.order_by.is_empty() {
         let mut order: Vec<Json> = find.order.iter().map(order_to_json).collect::<Result<_>>()?;
         for key in &arguments.order_by {
@@ -196,6 +220,14 @@ fn search(arguments: &Arguments) -> Result<Object> {
         body.insert("kind".into(), "relationship".into());
     }
     Ok(body)
+}
+
+/// The error of a search in another language, which has pieces that are none: that of the whole text, which says so.
+fn of_other_language(terms: &[String], error: Error) -> Error {
+    match terms.first().map(|first| Find::is_foreign(first)) {
+        Some(true) => Find::parse(&terms.join(" ")).err().unwrap_or(error),
+        _ => error,
+    }
 }
 
 /// Adds a value to a member that is one value or several.

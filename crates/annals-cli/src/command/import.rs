@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use annals::{Error, ErrorKind, Instant, Position, Repository, Result};
 use annals_exchange::import::csv::RowReader;
 use annals_exchange::import::{
-    BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
+    BATCH_BYTES_MAX, CsvLoad, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
     MergeOptions, Missing, PlainObjects, Report, Run, Source, Summary, load_csv, load_jsonl,
 };
 use annals_exchange::text::{count, counted};
@@ -20,6 +20,7 @@ use tempfile::NamedTempFile;
 use super::import_csv::{CsvArguments, Header, PLAIN_OPTIONS, extension};
 use super::import_ldp::{self, LdpArguments};
 use super::import_remote;
+use super::overheard::Overheard;
 use super::terminal::Terminal;
 use crate::context::{Context, instant};
 use crate::progress::Progress;
@@ -139,6 +140,8 @@ pub(super) struct Input {
     valid_from: Option<Instant>,
     /// The rows of standard input, whose header is read.
     begun: Option<RowReader<Source>>,
+    /// The beginning of standard input that was read for that: a server needs it, too.
+    pub(super) overheard: Overheard,
     /// The bytes of standard input, if they are read several times. The file is deleted with this value.
     _saved: Option<NamedTempFile>,
 }
@@ -167,8 +170,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     let started = std::time::Instant::now();
     let Some(repository) = context.open_or_send()? else {
-        return import_remote::run(context, arguments, &inputs, started);
+        return import_remote::run(context, arguments, &header, &inputs, started);
     };
+    inputs.iter().for_each(|input| drop(input.overheard.end()));
     let is_json = context.output.is_json();
     let terminal = Arc::new(Terminal::new(is_json, arguments.errors_max));
     let mut report = Report::new(Arc::clone(&terminal) as _, arguments.is_stopping);
@@ -198,15 +202,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let snapshot = repository.snapshot();
     let position = snapshot.position();
     let undo = take_backs(&summary, missing.began_at, position, arguments.batch);
-    print_summary(context, &summary, &undo, position, started)?;
+    let printed = print_summary(context, &summary, &undo, position, started);
     if let Some(Err(error)) = checkpoint {
-        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
+        tell!("warning: the import is committed, but no checkpoint could be written: {error}");
     }
     drop(snapshot);
     let closed = repository.close();
     outcome?;
     closed?;
-    if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+    if summary.refused_count + summary.kept_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { printed }
 }
 
 /// The ranges of records whose take-backs, in this order, undo an import that began after a position. Empty if it needs none, or
@@ -372,7 +376,15 @@ fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Resu
         Some(format) => format,
         None => format_of(file)?,
     };
-    Ok(Input { format, name: file.to_owned(), path: file.into(), valid_from, begun: None, _saved: None })
+    Ok(Input {
+        format,
+        name: file.to_owned(),
+        path: file.into(),
+        valid_from,
+        begun: None,
+        overheard: Overheard::default(),
+        _saved: None,
+    })
 }
 
 fn format_of(file: &str) -> Result<Format> {
@@ -395,9 +407,12 @@ fn look(header: &Header, input: &mut Input) -> Result<()> {
     if input.format != Format::Csv {
         return if input.is_standard_input() { Ok(()) } else { Source::open(&input.path).map(drop) };
     }
-    let rows = header.rows(&input.path, Source::open(&input.path)?)?;
-    input.begun = input.is_standard_input().then_some(rows);
-    Ok(())
+    if input.is_standard_input() {
+        let source = Source::from_reader("standard input", input.overheard.begin())?;
+        input.begun = Some(header.rows(&input.path, source)?);
+        return Ok(());
+    }
+    header.rows(&input.path, Source::open(&input.path)?).map(drop)
 }
 
 /// Saves standard input for a resumed import, which reads it several times: first it checks the part that is committed.
@@ -429,15 +444,19 @@ fn runs(
         progress.finish();
         let run = run?;
         if !run.is_empty() {
-            let header_sum = match input.format {
-                Format::Jsonl => 0,
-                Format::Csv => header.rows(&input.path, Source::open(&input.path)?)?.header_sum(),
-            };
-            run.check(&input.name, Source::open(&input.path)?, header_sum)?;
+            run.check(&input.name, Source::open(&input.path)?, header_sum(header, input)?)?;
         }
         Ok(run)
     });
     runs.collect()
+}
+
+/// The sum over the header of a file, which the sums of its rows contain.
+pub(super) fn header_sum(header: &Header, input: &Input) -> Result<u64> {
+    match input.format {
+        Format::Jsonl => Ok(0),
+        Format::Csv => Ok(header.rows(&input.path, Source::open(&input.path)?)?.header_sum()),
+    }
 }
 
 /// Loads the types of all files of JSON Lines except standard input. Returns the lines of types by the index of the
@@ -516,7 +535,8 @@ fn import(
             };
             let mut tick = ticker(rows.input(), Arc::clone(&report.progress));
             let mut loader = Loader::new(repository, &options, report, &name, run);
-            let outcome = load_csv(&mut loader, rows, input.valid_from, &mut tick);
+            let options = CsvLoad { valid_from: input.valid_from, ..CsvLoad::default() };
+            let outcome = load_csv(&mut loader, rows, options, &mut tick);
             loader.end(outcome)
         }
     }

@@ -1,12 +1,14 @@
 //! Reads the options for files of CSV.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use annals::Result;
+use annals::{Error, ErrorKind, Result};
 use annals_exchange::import::Source;
 use annals_exchange::import::csv::{self, Plain, RowReader};
 use clap::Args;
 
+use crate::request::Request;
 use crate::stop::{Outcome, Stop};
 
 /// Options of CSV.
@@ -77,9 +79,14 @@ impl CsvArguments {
 /// The options for files of CSV, and their common header.
 pub struct Header {
     options: csv::Options,
-    /// The header in a file of its own, if there is one.
-    layout: Option<csv::Layout>,
+    /// The header in a file of its own, if there is one, and its text.
+    layout: Option<(csv::Layout, String)>,
 }
+
+/// Longest header in a file of its own that is sent to a server. Units: bytes.
+const HEADER_SENT_MAX: usize = 16 << 10;
+/// Longest header: a longer one is refused when it is read. Units: bytes.
+const HEADER_BYTES_MAX: u64 = 32 << 20;
 
 impl Header {
     /// Errors: what is wrong with the options, or with a header in a file of its own.
@@ -96,8 +103,8 @@ impl Header {
         };
         let mut header = Header { options, layout: None };
         if let Some(path) = &arguments.header {
-            let layout =
-                Source::open(path).and_then(|source| csv::Layout::read(source, &header.options_of(path)));
+            let layout = read_whole(path)
+                .and_then(|text| Ok((csv::Layout::read(text.as_bytes(), &header.options_of(path))?, text)));
             header.layout = Some(layout.map_err(|error| Stop::from(error).in_file(path))?);
         }
         Ok(header)
@@ -114,10 +121,37 @@ impl Header {
     /// Errors: what is wrong with the header.
     pub fn rows(&self, path: &Path, source: Source) -> Result<RowReader<Source>> {
         match &self.layout {
-            Some(layout) => RowReader::without_header(source, layout),
+            Some((layout, _)) => RowReader::without_header(source, layout),
             None => RowReader::new(source, &self.options_of(path)),
         }
     }
+
+    /// The parameters that say to a server how to read the rows of a file.
+    ///
+    /// Errors: `TooLarge` for a long header in a file of its own.
+    pub fn described(&self, request: Request, path: &Path) -> Result<Request> {
+        let options = self.options_of(path);
+        let header = self.layout.as_ref().map(|(_, text)| text);
+        if header.is_some_and(|text| text.len() > HEADER_SENT_MAX) {
+            let text = format!("--header: expected at most {HEADER_SENT_MAX} bytes for a server, found more");
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
+        Ok(request
+            .with_all("label", options.labels)
+            .with_all("delimiter", options.field_delimiter)
+            .with_all("arrayDelimiter", options.array_delimiter)
+            .with_all("header", header))
+    }
+}
+
+/// The text of a file with a header.
+fn read_whole(path: &Path) -> Result<String> {
+    let mut text = Vec::new();
+    let read = Source::open(path)?.take(HEADER_BYTES_MAX).read_to_end(&mut text);
+    read.map_err(|error| Error::io("read input", error))?;
+    String::from_utf8(text).map_err(|_| {
+        Error::new(ErrorKind::InvalidArgument, "csv header: line 1: expected UTF-8, found other bytes")
+    })
 }
 
 /// The end of a name, that of a packed file left off.

@@ -95,11 +95,11 @@ pub fn run(context: &mut Context, arguments: &LdpArguments, common: &Common<'_>)
         told_count += 1;
         progress.suspend(|| match told_count {
             shown if shown <= common.errors_max && is_json => {
-                eprintln!("{}", json!({ "refused": { "resource": iri, "reason": reason } }));
+                tell!("{}", json!({ "refused": { "resource": iri, "reason": reason } }));
             }
-            shown if shown <= common.errors_max => eprintln!("{}: {}", one_line(iri), one_line(reason)),
+            shown if shown <= common.errors_max => tell!("{}: {}", one_line(iri), one_line(reason)),
             shown if shown == common.errors_max + 1 && !is_json => {
-                eprintln!("more resources are refused and counted, not shown; see --errors-max");
+                tell!("more resources are refused and counted, not shown; see --errors-max");
             }
             _ => {}
         });

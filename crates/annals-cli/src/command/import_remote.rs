@@ -2,18 +2,20 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use annals::{Error, ErrorKind, Id, InstanceId, Position, Result};
 use annals_exchange::import::csv::Plain;
-use annals_exchange::import::{DeleteMax, Run, Source, Summary};
+use annals_exchange::import::{DeleteMax, EXISTING, Run, Source, Summary};
 use annals_exchange::{Progress, RefusedLine, RepeatedReason};
 use hyper::Method;
 use serde_json::Value as Json;
 
-use super::import::{Arguments, Format, Input, print_summary, take_backs};
+use super::import::{Arguments, Format, Input, header_sum, print_summary, take_backs};
+use super::import_csv::Header;
 use super::listing::json_of_line;
 use super::terminal::Terminal;
 use crate::context::Context;
@@ -44,18 +46,24 @@ const REPORT: [&str; 15] = [
 ];
 
 /// Imports the files in order.
-pub fn run(context: &mut Context, arguments: &Arguments, inputs: &[Input], started: Instant) -> Outcome {
+pub fn run(
+    context: &mut Context,
+    arguments: &Arguments,
+    header: &Header,
+    inputs: &[Input],
+    started: Instant,
+) -> Outcome {
     check(arguments, inputs)?;
     let began_at = tail(context)?;
     if arguments.is_resuming {
         // Order: all files before the first write.
-        inputs.iter().try_for_each(|input| check_lines(context, input, began_at))?;
+        inputs.iter().try_for_each(|input| check_lines(context, header, input, began_at))?;
     }
     let terminal = Arc::new(Terminal::new(context.output.is_json(), arguments.errors_max));
     let author = context.author(arguments.author.as_deref())?;
     let (mut summary, mut position, mut outcome) = (Summary::default(), began_at, Ok(()));
     for input in inputs {
-        let request = request(arguments, input).signed(author.as_deref(), &arguments.message);
+        let request = request(arguments, header, input)?.signed(author.as_deref(), &arguments.message);
         let report = match send(context, request, input, &terminal) {
             Ok(report) => report,
             Err(mut stop) => {
@@ -85,15 +93,16 @@ pub fn run(context: &mut Context, arguments: &Arguments, inputs: &[Input], start
 ///
 /// Errors: `InvalidArgument`.
 fn check(arguments: &Arguments, inputs: &[Input]) -> Result<()> {
-    let text = if inputs.iter().any(|input| input.format == Format::Csv) {
-        "--server: expected files of JSON Lines, found CSV; load it into a folder, and send the export: annals -r FOLDER export | \
-         annals import jsonl -"
-    } else if arguments.is_deleting && inputs.len() > 1 {
-        "--delete-missing: expected one file for a server, found several: the first would delete what the others name; send \
-         them as one: cat FILE… | annals import jsonl -"
-    } else {
+    if !arguments.is_deleting || inputs.len() < 2 {
         return Ok(());
+    }
+    let way = match inputs.iter().any(|input| input.format == Format::Csv) {
+        true => "import each by a command of its own, if no type occurs in two of them",
+        false => "send them as one: cat FILE… | annals import jsonl -",
     };
+    let text = format!(
+        "--delete-missing: expected one file for a server, found several: the first would delete what the others name; {way}"
+    );
     Err(Error::new(ErrorKind::InvalidArgument, text))
 }
 
@@ -106,7 +115,7 @@ fn tail(context: &mut Context) -> Outcome<Position> {
 }
 
 /// Checks that the lines that an earlier run of the same import has committed have not changed or moved.
-fn check_lines(context: &mut Context, input: &Input, tail: Position) -> Outcome {
+fn check_lines(context: &mut Context, header: &Header, input: &Input, tail: Position) -> Outcome {
     let mut page = VecDeque::new();
     let mut after: Option<String> = None;
     let mut is_last = false;
@@ -125,12 +134,12 @@ fn check_lines(context: &mut Context, input: &Input, tail: Position) -> Outcome 
     };
     let run = Run::of_messages(std::iter::from_fn(|| next().transpose()), &input.name, tail)?;
     if !run.is_empty() {
-        run.check(&input.name, Source::open(&input.path)?, 0)?;
+        run.check(&input.name, Source::open(&input.path)?, header_sum(header, input)?)?;
     }
     Ok(())
 }
 
-fn request(arguments: &Arguments, input: &Input) -> Request {
+fn request(arguments: &Arguments, header: &Header, input: &Input) -> Result<Request> {
     let request = Request::get("/v1/import")
         .with("name", &input.name)
         .with("batch", arguments.batch)
@@ -145,10 +154,17 @@ fn request(arguments: &Arguments, input: &Input) -> Request {
         .with_all("type", arguments.csv.type_name());
     let max = Some(arguments.delete_missing_max).filter(|max| *max != DeleteMax::default());
     let request = request.with_all("deleteMissingMax", max);
-    match arguments.csv.plain() {
+    let request = match arguments.csv.plain() {
         Some(Plain::Nodes { id }) => request.with("id", id),
         Some(Plain::Edges { from, to }) => request.with("from", from).with("to", to),
         None => request,
+    };
+    match input.format {
+        Format::Jsonl => Ok(request.uploading(Method::POST, "application/x-ndjson", None)),
+        Format::Csv => {
+            let request = request.uploading(Method::POST, "text/csv", None);
+            header.described(request, Path::new(&input.name))
+        }
     }
 }
 
@@ -156,14 +172,14 @@ fn request(arguments: &Arguments, input: &Input) -> Request {
 fn send(context: &mut Context, request: Request, input: &Input, terminal: &Arc<Terminal>) -> Outcome<Json> {
     let broken = |error| Error::io("open the file", error).with("path", input.path.display());
     let (from, total): (Box<dyn Read + Send>, _) = if input.is_standard_input() {
-        (Box::new(io::stdin()), None)
+        // Order: a part may be read already, for the header.
+        (Box::new(Cursor::new(input.overheard.end()).chain(io::stdin())), None)
     } else {
         let file = File::open(&input.path).map_err(broken)?;
         let length = file.metadata().map_err(broken)?.len();
         (Box::new(file), Some(length))
     };
     let counted = Counted { from, terminal: Arc::clone(terminal), done: 0, total };
-    let request = request.uploading(Method::POST, "application/x-ndjson", None);
     json_of_line(&context.send(request, Box::new(counted))?.whole()?).map_err(Into::into)
 }
 
@@ -223,6 +239,7 @@ fn show(report: Shown, file: &str, terminal: &Terminal) {
         let kind = kind.unwrap_or(ErrorKind::Refused);
         terminal.note_refused(&RefusedLine { file, line, kind, reason: &reason, is_repeated: false });
         if more_count > 0 {
+            let reason = if kind == ErrorKind::AlreadyExists { EXISTING } else { reason };
             terminal.note_repeated(&RepeatedReason { file, line, reason, more_count });
         }
         shown_count += 1 + more_count;

@@ -1,6 +1,7 @@
 //! `annals create`, `set`, `link`, `delete` and `purge`: write single instances by their ids.
 
 use annals::{Error, ErrorKind, Id};
+use annals_exchange::text::one_line;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -9,6 +10,7 @@ use super::classify::properties;
 use super::listing::json_of_line;
 use crate::context::{Access, Context, SignatureArguments};
 use crate::request::Request;
+use crate::shown::Shown;
 use crate::stop::{Outcome, Stop};
 use crate::told::Told;
 
@@ -173,7 +175,32 @@ impl Link {
             "action": "create", "kind": "relationship", "id": id.to_string(), "type": self.type_name,
             "from": self.from.to_string(), "to": self.to.to_string(), "properties": properties(&self.properties)?,
         });
-        one(context, operation, &self.signature, Some(&id))
+        context.enter(Access::Write)?;
+        let there = if self.id.is_none() { self.there(context) } else { None };
+        one(context, operation, &self.signature, Some(&id))?;
+        if let Some(there) = there.filter(|_| !context.output.is_json()) {
+            tell!(
+                "hint: {} leads to {} by {} already, as {there}; this is one more. To change the first: annals set {there} \
+                 --relationship; to take this one away: annals delete {id} --relationship",
+                self.from,
+                self.to,
+                one_line(&self.type_name)
+            );
+        }
+        Ok(())
+    }
+
+    /// The id of a relationship of the type that leads there already.
+    fn there(&self, context: &mut Context) -> Option<String> {
+        let request = Request::get("/v1/path")
+            .with("from", &self.from)
+            .with("to", &self.to)
+            .with("type", format!("{}:out", self.type_name))
+            .with("depthMax", 1);
+        let told = context.ask(context.of_candidate(request)).ok()?.whole().ok()?;
+        let told = json_of_line(&told).ok()?;
+        let there = Shown(&told).all("steps").next()?.of("relationship").optional("id")?.to_owned();
+        Some(one_line(&there))
     }
 }
 
@@ -200,7 +227,7 @@ impl Delete {
             let request = context.of_candidate(request.signed(author.as_deref(), message));
             let left = |told: &Told| told.context.iter().any(|(name, _)| name == "left");
             match context.ask(request) {
-                Err(Stop::Told(told)) if left(&told) => eprintln!("{}", told.text),
+                Err(Stop::Told(told)) if left(&told) => tell!("{}", told.text),
                 Err(stop) => return Err(stop),
                 Ok(mut answer) => {
                     let receipt = json_of_line(&answer.whole()?)?;

@@ -57,6 +57,11 @@ impl Listing {
         Ok(None)
     }
 
+    /// True if no row waits to be printed.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// Prints the remaining rows.
     pub fn end(mut self, context: &mut Context) -> Outcome {
         context.output.table(&mut self.table)

@@ -9,7 +9,7 @@ use super::diff::header_differences;
 use super::listing::{BATCH_ITEMS_MAX, json_of_line, print_next};
 use crate::context::Context;
 use crate::request::Request;
-use crate::shown::{Shown as Part, value_text};
+use crate::shown::{Shown as Part, value_sides};
 use crate::stop::Outcome;
 
 /// Values are cut here. Units: characters.
@@ -269,8 +269,8 @@ fn taken_text(instance: Part) -> Option<String> {
 
 fn property_texts<'j>(difference: Part<'j>) -> impl Iterator<Item = String> + use<'j> {
     difference.of("properties").members().map(|(name, sides)| {
-        let side = |side| value_text(Part(sides).of(side).0);
-        side_text(&one_line(name), side("before"), side("after"))
+        let [before, after] = value_sides(Part(sides));
+        side_text(&one_line(name), before, after)
     })
 }
 

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 mod import;
 mod import_csv;
+mod overheard;
 mod import_ldp;
 mod import_remote;
 mod export;
@@ -21,6 +22,7 @@ mod diff;
 mod log;
 mod follow;
 mod types;
+mod types_convert;
 mod stats;
 mod apply;
 mod instances;

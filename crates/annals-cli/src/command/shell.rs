@@ -217,7 +217,7 @@ impl Session {
         let before = interrupt::count();
         let outcome = self.run_command(&*line, words);
         if interrupt::count() != before {
-            eprintln!("interrupted");
+            tell!("interrupted");
             return FAILED;
         }
         match outcome {

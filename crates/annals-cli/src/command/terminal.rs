@@ -34,7 +34,7 @@ impl Terminal {
     /// Says that further lines are refused, which a server only counts.
     pub fn note_unshown(&self) {
         if !self.is_json {
-            self.bar.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+            self.bar.suspend(|| tell!("more lines are refused and counted, not shown; see --errors-max"));
         }
     }
 
@@ -67,15 +67,15 @@ impl annals_exchange::Progress for Terminal {
                     let refused = json!({
                         "file": file, "line": line, "kind": kind.name(), "reason": reason.to_string(),
                     });
-                    eprintln!("{}", json!({ "refused": refused }));
+                    tell!("{}", json!({ "refused": refused }));
                 } else if *line == 0 {
-                    eprintln!("{file}: {shown} [{}]", kind.name());
+                    tell!("{file}: {shown} [{}]", kind.name());
                 } else {
-                    eprintln!("{file}:{line}: {shown} [{}]", kind.name());
+                    tell!("{file}:{line}: {shown} [{}]", kind.name());
                 }
             });
         } else if refused_count == self.errors_max + 1 && !self.is_json {
-            self.bar.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+            self.bar.suspend(|| tell!("more lines are refused and counted, not shown; see --errors-max"));
         }
     }
 
@@ -84,10 +84,10 @@ impl annals_exchange::Progress for Terminal {
         self.bar.suspend(|| {
             if self.is_json {
                 let repeated = json!({ "file": file, "line": line, "reason": reason, "more": more_count });
-                eprintln!("{}", json!({ "repeated": repeated }));
+                tell!("{}", json!({ "repeated": repeated }));
             } else {
                 let lines = if *more_count == 1 { "line" } else { "lines" };
-                eprintln!(
+                tell!(
                     "{file}:{line}: … and {} more {lines} with this reason: {}",
                     count(*more_count),
                     one_line(reason)
@@ -102,19 +102,19 @@ impl annals_exchange::Progress for Terminal {
             self.bar.suspend(|| {
                 if self.is_json {
                     let kept = json!({ "instance": instance.to_string(), "reason": reason.to_string() });
-                    eprintln!("{}", json!({ "kept": kept }));
+                    tell!("{}", json!({ "kept": kept }));
                 } else {
-                    eprintln!("{}", one_line(&reason.to_string()));
+                    tell!("{}", one_line(&reason.to_string()));
                 }
             });
         } else if kept_count == self.errors_max + 1 && !self.is_json {
-            self.bar.suspend(|| eprintln!("more entities stay and are counted, not shown; see --errors-max"));
+            self.bar.suspend(|| tell!("more entities stay and are counted, not shown; see --errors-max"));
         }
     }
 
     fn note_remark(&self, text: &dyn Display) {
         if !self.is_json {
-            self.bar.suspend(|| eprintln!("note: {}", one_line(&text.to_string())));
+            self.bar.suspend(|| tell!("note: {}", one_line(&text.to_string())));
         }
     }
 }

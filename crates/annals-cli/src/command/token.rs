@@ -92,7 +92,7 @@ fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
         check_name(role).map_err(|error| error.with("role", role))?;
         if !role_names().any(|known| known == role) {
             let known = role_names().collect::<Vec<_>>().join(", ");
-            eprintln!("The role {role} is none of {known}: it reads what grants in the repository admit.");
+            tell!("The role {role} is none of {known}: it reads what grants in the repository admit.");
         }
     }
     let expires = match &new.expires {
@@ -115,8 +115,8 @@ fn make(context: &mut Context, file: &TokenFile, new: &New) -> Outcome {
     let json = json!({ "name": new.name, "id": id, "token": token, "expires": until });
     tell(context, &json, || token.clone())?;
     let until = until.map_or_else(|| "never".to_owned(), |until| format!("at {until}"));
-    eprintln!("It expires {until}; --expires WHEN, or never, chooses another end.");
-    eprintln!("This token is shown once. The server takes it after it has read the file again (SIGHUP).");
+    tell!("It expires {until}; --expires WHEN, or never, chooses another end.");
+    tell!("This token is shown once. The server takes it after it has read the file again (SIGHUP).");
     Ok(())
 }
 

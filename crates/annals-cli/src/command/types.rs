@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::apply::unchanged;
 use super::listing::json_of_line;
+use super::types_convert;
 use crate::context::{Access, AsOfArguments, Context};
 use crate::request::Request;
 use crate::shown::Shown;
@@ -29,6 +30,7 @@ Examples:
   annals --json types           one type per line, as `annals types load` reads it
   annals types load examples/open-metadata-types/types.jsonl
   annals types verify types.jsonl
+  annals types convert airport elevation float
 `annals stats` counts types that are used without a declaration.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -59,6 +61,7 @@ enum TypesAction {
         #[arg(long, short = 'm', default_value = "")]
         message: String,
     },
+    Convert(types_convert::Arguments),
     /// Compare the types of a file with the declared ones; fails if some conflict or are missing
     Verify {
         /// File of JSON Lines, one type per line; - for standard input
@@ -78,6 +81,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     match &arguments.action {
         None => print_all(context, arguments),
         Some(TypesAction::Load { file, author, message }) => load(context, file, author.as_deref(), message),
+        Some(TypesAction::Convert(arguments)) => types_convert::run(context, arguments),
         Some(TypesAction::Verify { file, as_of }) => verify(context, file, as_of),
     }
 }

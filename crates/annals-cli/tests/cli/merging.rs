@@ -113,3 +113,93 @@ fn a_merge_deletes_what_the_file_does_not_name_up_to_a_share() {
         assert_eq!(merge(&["--delete-missing-max", bad]).code, 2, "{bad}");
     }
 }
+
+/// A nightly file of relationships: its name, the options of its import, its head, and one line.
+type Nightly = (&'static str, &'static [&'static str], &'static str, fn(&str, &str) -> String);
+
+/// With and without ids, in each format.
+const NIGHTLY: [Nightly; 7] = [
+    ("r.jsonl", &["--key", "column"], "", |from, to| reads(from, to, "x")),
+    ("plain.jsonl", &["--from", "f", "--to", "t", "--type", "reads"], "", |from, to| {
+        format!("{{\"f\": \"{from}\", \"t\": \"{to}\"}}\n")
+    }),
+    ("ids.jsonl", &[], "", |from, to| {
+        format!(
+            "{{\"relationship\": {{\"id\": \"{from}-{to}\", \"type\": \"reads\", \"from\": \"{from}\", \"to\": \"{to}\"}}}}\n"
+        )
+    }),
+    ("r.csv", &[], ":START_ID,:TYPE,:END_ID\n", |from, to| format!("{from},reads,{to}\n")),
+    ("keyed.csv", &["--key", "column"], ":START_ID,:TYPE,:END_ID,column\n", |from, to| {
+        format!("{from},reads,{to},x\n")
+    }),
+    ("plain.csv", &["--from", "f", "--to", "t", "--type", "reads"], "f,t\n", |from, to| {
+        format!("{from},{to}\n")
+    }),
+    ("ids.csv", &[], ":START_ID,:TYPE,:END_ID,annals:IGNORE\n", |from, to| {
+        format!("{from},reads,{to},\"{{\"\"id\"\": \"\"{from}-{to}\"\"}}\"\n")
+    }),
+];
+
+const DECLARED: &str = r#"{"type": {"kind": "entity", "name": "n"}}
+{"type": {"kind": "relationship", "name": "reads", "attributes": [{"name": "column", "type": "string"}]}}
+"#;
+
+/// Types are declared, and not those of the files.
+const OTHERS: &str = r#"{"type": {"kind": "entity", "name": "x"}}
+{"type": {"kind": "relationship", "name": "y"}}
+"#;
+
+// A nightly merge of relationships lost all of them, because none of their type was there, and deleted nothing after that.
+#[test]
+fn a_merge_begins_a_type_and_deletes_what_is_missing_of_it() {
+    for types in ["", DECLARED, OTHERS] {
+        for (name, options, head, line) in NIGHTLY {
+            let place = Place::new();
+            place.write("n.jsonl", types);
+            place.write("n.csv", ":ID,:LABEL\na,n\nb,n\nc,n\nd,n\n");
+            place.ok(&["import", "n.jsonl"]);
+            place.ok(&["import", "n.csv", "--merge"]);
+            let merge = |links: &[(&str, &str)], more: &[&str]| {
+                let lines = links.iter().map(|(from, to)| line(from, to));
+                place.write(name, &[head.to_owned()].into_iter().chain(lines).collect::<String>());
+                let done = place.run(&[&["import", name, "--merge"], options, more].concat());
+                assert_eq!(done.code, 0, "{name} {types}: {done:?}");
+                done.out
+            };
+            let (first, second) = (&[("a", "b"), ("a", "c")], &[("a", "b"), ("b", "c")]);
+            assert!(
+                merge(first, &[]).starts_with("imported 2 changes in 1 records, refused 0, skipped 0;"),
+                "{name}"
+            );
+            let again = merge(first, &["--delete-missing"]);
+            assert!(
+                again.starts_with("imported 0 changes in 0 records, refused 0, skipped 2;"),
+                "{name}: {again}"
+            );
+            let gone = merge(second, &["--delete-missing", "--delete-missing-max", "50"]);
+            assert!(gone.contains("skipped 1, deleted 1;"), "{name}: {gone}");
+            let found = place.json(&["find", "reads", "--relationships"]);
+            let mut ends: Vec<String> =
+                found.iter().map(|one| format!("{}{}", one["from"], one["to"]).replace('"', "")).collect();
+            ends.sort();
+            assert_eq!(ends, ["ab", "bc"], "{name} {types}");
+        }
+    }
+}
+
+// As the manual says, in one command.
+#[test]
+fn a_merge_of_two_files_begins_their_types() {
+    let place = Place::new();
+    place.write("n.csv", ":ID,:LABEL\na,n\nb,n\n");
+    place.write("r.csv", ":START_ID,:TYPE,:END_ID\na,reads,b\n");
+    let done = place.run(&["import", "n.csv", "r.csv", "--merge"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""), "{done:?}");
+    // A second type between the same ends. A server takes several files without --delete-missing only.
+    let _ = place.path("annals-data");
+    place.write("r.csv", ":START_ID,:TYPE,:END_ID\na,reads,b\na,writes,b\nc,writes,b\n");
+    let done = place.run(&["import", "n.csv", "r.csv", "--merge", "--delete-missing"]);
+    assert_eq!((done.code, done.err.contains("r.csv:4: ")), (6, true), "{done:?}");
+    assert!(done.err.contains("put entities before the relationships between them"), "{done:?}");
+    assert!(done.out.starts_with("imported 1 changes"), "{done:?}");
+}

@@ -182,8 +182,8 @@ fn a_patch_that_looks_like_a_whole_instance_is_refused() {
 fn an_empty_list_says_that_nothing_was_found() {
     let place = catalogue();
     for arguments in [
-        &["find", "table where owner = x"][..],
-        &["find", "reads where since = 1", "--relationships"],
+        &["find", "table where @createdBy = x"][..],
+        &["find", "reads where @createdBy = x", "--relationships"],
         &["neighbors", "t", "-d", "out"],
         &["relationships", "t", "-d", "out"],
         &["related", "t", "-d", "out"],

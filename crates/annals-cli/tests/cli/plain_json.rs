@@ -61,3 +61,108 @@ fn options_that_do_not_apply_to_the_format_are_refused() {
     let done = place.run(&["import", "a.jsonl", "--from", "a", "--to", "b"]);
     assert!(done.code == 2 && done.err.contains("expected the type of the relationships"), "{done:?}");
 }
+
+// Most exports are one object around an array: 25 lines were refused one by one, and none said why.
+#[test]
+fn an_object_around_an_array_is_said_once() {
+    let place = Place::new();
+    place.write("a.jsonl", "{\"entity\": {\"id\": \"a\", \"type\": \"t\"}}\n");
+    place.ok(&["import", "a.jsonl"]);
+    let elements = "    {\n      \"alpha_2\": \"AW\"\n    },\n".repeat(250);
+    for head in ["{\n  \"3166-1\": [\n", "\n{\"3166-1\": [\n"] {
+        place.write("iso.json", &format!("{head}{elements}    {{}}\n  ]\n}}\n"));
+        for options in [&[][..], &["--id", "alpha_2", "--type", "country"]] {
+            let done = place.run(&[&["import", "iso.json"], options].concat());
+            assert_eq!((done.code, done.err.lines().count()), (6, 1), "{done:?}");
+            assert!(done.err.contains("found one object over several lines"), "{done:?}");
+            assert!(done.err.contains(r#"try jq -c '.["3166-1"][]'"#), "{done:?}");
+            assert!(done.out.starts_with("imported 0 changes in 0 records, refused 1,"), "{done:?}");
+        }
+    }
+    // On one line.
+    place.write("iso.json", "{\"3166-1\": [{\"alpha_2\": \"AW\"}, {\"alpha_2\": \"AF\"}]}\n");
+    for options in [&[][..], &["--id", "alpha_2"]] {
+        let done = place.run(&[&["import", "iso.json"], options].concat());
+        assert!(done.code == 6 && done.err.contains(r#"try jq -c '.["3166-1"][]'"#), "{done:?}");
+    }
+    // A line that was cut off refuses itself alone.
+    place.write("cut.jsonl", "{\"entity\": {\"id\": \"b\"\n{\"entity\": {\"id\": \"c\", \"type\": \"t\"}}\n");
+    let done = place.run(&["import", "cut.jsonl"]);
+    assert!(done.out.starts_with("imported 1 changes in 1 records, refused 1,"), "{done:?}");
+}
+
+// The id made each of a hundred reasons another one.
+#[test]
+fn a_second_import_says_once_that_all_is_there() {
+    let place = Place::new();
+    let lines: String = (0..3_000)
+        .map(|number| format!("{{\"entity\": {{\"id\": \"i{number}\", \"type\": \"t\"}}}}\n"))
+        .collect();
+    place.write("all.jsonl", &lines);
+    place.ok(&["import", "all.jsonl"]);
+    let done = place.run(&["import", "all.jsonl"]);
+    let told: Vec<&str> = done.err.lines().collect();
+    assert_eq!((done.code, told.len()), (6, 5), "{done:?}");
+    assert!(told[2].contains("entity i2 already exists"), "{told:?}");
+    assert!(
+        told[3].ends_with("… and 2,997 more lines with this reason: the instance exists already"),
+        "{told:?}"
+    );
+    assert!(
+        told[4].starts_with("note: all 3,000 lines are of instances that exist already: --merge"),
+        "{told:?}"
+    );
+    place.write("all.jsonl", &[&lines, "{\"entity\": {\"id\": \"new\", \"type\": \"t\"}}\n"].concat());
+    let done = place.run(&["import", "all.jsonl"]);
+    assert!(done.err.contains("note: 3,000 lines are of instances"), "{done:?}");
+    assert!(done.out.starts_with("imported 1 changes"), "{done:?}");
+}
+
+// Two links of 28,296 without an end made 28 records.
+#[test]
+fn a_refused_line_makes_few_records() {
+    let place = Place::new();
+    let lines: String = (0..20_000)
+        .map(|number| match number {
+            7_777 | 7_780 | 19_999 => {
+                format!("{{\"relationship\": {{\"id\": \"r{number}\", \"type\": \"k\", \"from\": \"n0\", \"to\": \"nobody\"}}}}\n")
+            }
+            number => format!("{{\"entity\": {{\"id\": \"n{number}\", \"type\": \"t\"}}}}\n"),
+        })
+        .collect();
+    place.write("all.jsonl", &lines);
+    let done = place.run(&["import", "all.jsonl"]);
+    assert_eq!((done.code, done.err.lines().count()), (6, 3), "{done:?}");
+    // Four batches, and one more record behind each refused line that has lines behind it.
+    assert!(done.out.starts_with("imported 19,997 changes in 6 records, refused 3,"), "{done:?}");
+    let again = place.run(&["import", "all.jsonl", "--resume"]);
+    assert!(
+        again.out.starts_with("imported 0 changes in 0 records, refused 3, skipped 19,997;"),
+        "{again:?}"
+    );
+}
+
+// It ended with a panic, in the middle of the import.
+#[test]
+fn an_import_whose_reader_has_gone_goes_on() {
+    let place = Place::new();
+    let lines: String = (0..2_000)
+        .map(|number| {
+            format!("{{\"entity\": {{\"id\": \"i{number}\", \"type\": \"t\"}}}}\n{{\"x{number}\": 1}}\n")
+        })
+        .collect();
+    place.write("all.jsonl", &lines);
+    let (reader, errors) = std::io::pipe().unwrap();
+    let output = errors.try_clone().unwrap();
+    drop(reader);
+    let mut command = place.command(&["import", "all.jsonl"]);
+    let code = command.stdout(output).stderr(errors).status().unwrap().code();
+    assert_eq!(code, Some(6));
+    assert_eq!(place.json_one(&["stats"])["entities"]["total"], 2_000);
+    for arguments in [&["find", "nothing"][..], &["no-command"], &["get", "nobody"]] {
+        let (reader, errors) = std::io::pipe().unwrap();
+        drop(reader);
+        let code = place.command(arguments).stderr(errors).status().unwrap().code();
+        assert!(code.is_some_and(|code| code < 100), "{arguments:?}: {code:?}");
+    }
+}

@@ -113,6 +113,86 @@ fn options_of_an_import_do_what_they_do_in_a_folder() {
     both.run(&["export"]);
 }
 
+/// Every column of a table, and a row that is refused.
+const TABLES: &str = "Table Name;Owner;rows:int;tags:string[];since:date;note:IGNORE\norders;Ada;7;a,b;2024-01-31;x\n\
+                      costs;;many;;;\nusers;\"B; C\";;;;\n";
+
+// Reported: the nightly job of a table failed on the day when somebody started a server.
+#[test]
+fn rows_are_imported_with_the_report_of_a_folder() {
+    let both = Both::new();
+    both.write("tables.csv", TABLES);
+    let plain = ["import", "tables.csv", "--id", "Table Name", "--type", "table", "--label", "pii"];
+    let first = both.run(&[&plain[..], &["--author", "ada", "-m", "the first"]].concat());
+    assert_eq!((first.code, first.err.contains("tables.csv:3: column `rows:int`: ")), (6, true), "{first:?}");
+    both.run(&["log"]);
+    both.run(&["find", "table", "--json"]);
+    // The row is repaired, and another one appended.
+    both.write("tables.csv", &[&TABLES.replace("many", "3"), "more;;1;;;\n"].concat());
+    assert!(both.run(&[&plain[..], &["--resume"]].concat()).out.contains("imported 2 changes"));
+    both.write("tables.csv", &TABLES.replace("Ada", "Eva"));
+    let changed = both.run(&[&plain[..], &["--resume"]].concat());
+    assert!(changed.code != 0 && changed.err.contains("found other text"), "{changed:?}");
+    both.write("tables.csv", &TABLES.replace("many", "4"));
+    let night = ["--merge", "--delete-missing", "--delete-missing-max", "50"];
+    assert!(both.run(&[&plain[..], &night].concat()).out.contains("deleted 1;"));
+    // Headers in a file of their own, other delimiters, and a file whose name says which one.
+    both.write("head.csv", "Job,Table Name,since\n");
+    both.write("reads.csv", "orders,users,2024\nusers,nothing,2024\n");
+    let edges = ["import", "--header", "head.csv", "reads.csv", "--from", "Job", "--to", "Table Name"];
+    let read = both.run(&[&edges[..], &["--type", "reads"]].concat());
+    assert_eq!((read.code, read.err.contains("reads.csv:2: ")), (6, true), "{read:?}");
+    both.write("more.tsv", ":ID\t:LABEL\ta,b\tl:int[]\nx\tt|u\tc\t1|2\n");
+    both.run(&["import", "more.tsv", "--array-delimiter", "|"]);
+    both.run(&["get", "x", "--json"]);
+    for (arguments, input) in [
+        (&["import", "csv", "-", "--resume"][..], "id:ID,:LABEL\ns,t\n"),
+        (&["import", "csv", "-", "--merge"], "id:ID,:LABEL\np,t\nq,t\n"),
+        (&["import", "csv", "-", "--delimiter", "|"], "id:ID|:LABEL\nr|t\n"),
+    ] {
+        let piped = both.run_with(arguments, input);
+        assert_eq!((piped.code, piped.err.as_str()), (0, ""), "{piped:?}");
+    }
+    for wrong in ["", "a,b\n", ":ID,x:what\n", ":ID;a,b\n"] {
+        both.write("wrong.csv", wrong);
+        assert_ne!(both.run(&["import", "wrong.csv"]).code, 0);
+    }
+    both.run(&["export"]);
+    for more in [&[][..], &["--type", "reads"], &["--at-position", "3"], &["--spreadsheet"]] {
+        both.run(&[&["export", "--format", "csv", "-o", "out"], more].concat());
+        for name in ["nodes-table.csv", "nodes-t.csv", "relationships-reads.csv"] {
+            let read = |place: &Place| {
+                std::fs::read_to_string(place.path("out").join(name)).map(|text| comparable(&text)).ok()
+            };
+            assert_eq!(read(&both.remote), read(&both.local), "{name} {more:?}");
+        }
+        for place in [&both.local, &both.remote] {
+            std::fs::remove_dir_all(place.path("out")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn beside_a_server_rows_go_to_it_through_the_folder() {
+    let place = Place::with_people();
+    let server = Server::start(&place.path("annals-data"), &[]);
+    let run = |arguments: &[&str], input: &str| {
+        let mut command = command_in(&place.path(""), arguments);
+        let mut running = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        running.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = running.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    place.write("z.csv", "id,n:int\nz1,1\nz2,2\n");
+    let (code, out) = run(&["import", "z.csv", "--id", "id", "--type", "z", "--merge"], "");
+    assert_eq!((code, out.starts_with("imported 2 changes")), (Some(0), true), "{out}");
+    // The header of a pipe is looked at before the server is known.
+    let many: String = (0..20_000).map(|number| format!("p{number},{number}\n")).collect();
+    let (code, out) = run(&["import", "csv", "-", "--id", "id", "--type", "p"], &format!("id,n:int\n{many}"));
+    assert_eq!((code, out.starts_with("imported 20,000 changes")), (Some(0), true), "{out}");
+    assert_eq!(server.get("/v1/entities/p19999").json()["properties"]["n"], 19_999);
+}
+
 #[test]
 fn what_a_server_does_not_import_is_refused_before_anything_is_written() {
     let both = Both::new();
@@ -123,8 +203,8 @@ fn what_a_server_does_not_import_is_refused_before_anything_is_written() {
         Done::of(command_in(&both.remote.path(""), &[&["--server", &url, "import"], arguments].concat()))
     };
     for (arguments, text) in [
-        (&["b.csv"][..], "expected files of JSON Lines, found CSV"),
-        (&["a.jsonl", "a.jsonl", "--merge", "--delete-missing"], "expected one file for a server"),
+        (&["a.jsonl", "a.jsonl", "--merge", "--delete-missing"][..], "cat FILE… | annals import jsonl -"),
+        (&["a.jsonl", "b.csv", "--merge", "--delete-missing"], "import each by a command of its own"),
         (&["ldp", "http://localhost:1/a", "http://localhost:1/b"], "it takes two addresses"),
     ] {
         let refused = run(arguments);

@@ -37,11 +37,10 @@ impl Twin {
         let is_on_folder = ON_FOLDERS.contains(&command) && (command != "restore" || is_of_backup)
             || arguments.iter().any(|argument| is_elsewhere.contains(argument))
             || !folder.join("annals-data").exists()
-            || command == "import" && is_of_folder_only(arguments)
+            || command == "import" && arguments.contains(&"ldp")
             // The shell runs in another test.
             || command == "shell"
             || arguments.contains(&"--content")
-            || arguments.contains(&"csv")
             || arguments.contains(&"edits");
         let mut command = command_in(folder, arguments);
         if is_on_folder {
@@ -70,13 +69,6 @@ impl Twin {
             assert!(server.ended_well());
         }
     }
-}
-
-/// True for imports that a server does not take: of CSV and histories, and of files from which types are read first.
-fn is_of_folder_only(arguments: &[&str]) -> bool {
-    arguments
-        .iter()
-        .any(|argument| [".csv", ".tsv", ".csv.gz", "ldp"].iter().any(|end| argument.ends_with(end)))
 }
 
 fn copy(from: &Path, to: &Path) {

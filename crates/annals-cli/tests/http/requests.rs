@@ -15,12 +15,13 @@ use crate::support::server;
 type Section = (&'static [&'static str], &'static str, &'static [(&'static str, &'static str)]);
 
 /// The names that all tables know: the members of a copy of an instance that is at home elsewhere, and headers.
-const NAMES: [(&str, &str); 3] = [
+const NAMES: [(&str, &str); 4] = [
     (
         "copied",
         r#""home": "there", "version": 7, "created": {"instant": "2020-01-01T00:00:00Z", "author": "bob"}, "updated": {"instant": "2020-01-01T00:00:00Z", "author": "bob"}"#,
     ),
     ("ndjson", "(content-type: application/x-ndjson)"),
+    ("rows", "(content-type: text/csv)"),
     ("octets", "(content-type: application/octet-stream)"),
 ];
 

@@ -1,7 +1,7 @@
 //! Writes neo4j-admin style CSV: one file of nodes for each type, one file of relationships for each type.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use annals::storage::private_files;
@@ -12,8 +12,8 @@ use csv::WriterBuilder;
 use super::graph_text::{TypeNames, is_json, note_types};
 use super::instance_line::InstanceLines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
-use crate::Progress;
 use crate::text::{one_line, value_to_text};
+use crate::{Outcome, Progress, Stop};
 
 const ARRAY_DELIMITER: char = ';';
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -30,31 +30,61 @@ pub fn export_csv(
 ) -> Result<()> {
     private_files::create_folder(folder).map_err(|error| file_error(folder, error))?;
     let total = 2 * instances_count(snapshot);
-    let lines = InstanceLines::new(snapshot);
     let mut done = 0;
     let mut tick = || {
         done += 1;
         progress.set(done, Some(total));
     };
-    for (kind, prefix) in [(TypeKind::Entity, "nodes"), (TypeKind::Relationship, "relationships")] {
+    for kind in [TypeKind::Entity, TypeKind::Relationship] {
         for type_name in types(snapshot, kind)? {
             if !selection.is_everything() && !selection.types.iter().any(|name| **name == *type_name) {
                 continue;
             }
-            let path = folder.join(format!("{prefix}-{}.csv", file_name_part(&type_name)));
-            let file = private_files::create_or_empty(&path).map_err(|error| file_error(&path, error))?;
-            let writer = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(file);
-            let mut writer = Writer { writer, path: &path, is_for_spreadsheets };
-            match kind {
-                TypeKind::Relationship => {
-                    write_relationships(snapshot, &lines, &type_name, &mut writer, &mut tick)?;
-                }
-                _ => write_nodes(snapshot, &lines, &type_name, &mut writer, &mut tick)?,
-            }
-            writer.finish()?;
+            let path = folder.join(csv_file_name(kind, &type_name));
+            let mut file = private_files::create_or_empty(&path).map_err(|error| file_error(&path, error))?;
+            let rows = CsvRows { kind, type_name: &type_name, is_for_spreadsheets };
+            rows.write(snapshot, &mut file, &mut tick).map_err(|stop| match stop {
+                Stop::Failed(error) | Stop::Refused(error) => error,
+                Stop::Output(error) => file_error(&path, error),
+                Stop::AtRefusal => unreachable!("an export refuses no lines"),
+            })?;
+            file.sync_all().map_err(|error| file_error(&path, error))?;
         }
     }
     Ok(())
+}
+
+/// The name of the file with the rows of a type.
+pub fn csv_file_name(kind: TypeKind, type_name: &str) -> String {
+    let prefix = if kind == TypeKind::Relationship { "relationships" } else { "nodes" };
+    format!("{prefix}-{}.csv", file_name_part(type_name))
+}
+
+/// The rows of one type, without its subtypes.
+#[derive(Clone, Copy, Debug)]
+pub struct CsvRows<'t> {
+    /// Entities or relationships.
+    pub kind: TypeKind,
+    /// Their type.
+    pub type_name: &'t str,
+    /// True for texts that a spreadsheet does not evaluate.
+    pub is_for_spreadsheets: bool,
+}
+
+impl CsvRows<'_> {
+    /// Writes the header and the rows; calls `tick` for each instance that it reads, twice.
+    pub fn write(&self, snapshot: &Snapshot, to: &mut dyn Write, tick: &mut dyn FnMut()) -> Outcome {
+        let lines = InstanceLines::new(snapshot);
+        let writer = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(to);
+        let mut writer = Writer { writer, is_for_spreadsheets: self.is_for_spreadsheets };
+        match self.kind {
+            TypeKind::Relationship => {
+                write_relationships(snapshot, &lines, self.type_name, &mut writer, tick)?;
+            }
+            _ => write_nodes(snapshot, &lines, self.type_name, &mut writer, tick)?,
+        }
+        Ok(writer.writer.flush()?)
+    }
 }
 
 /// The types of all instances, including proxies.
@@ -78,10 +108,10 @@ fn write_nodes(
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),
-) -> Result<()> {
+) -> Outcome {
     let find = Find::of(type_name).with_proxies().limit(PAGE);
     let mut columns = TypeNames::new();
-    each_entity::<Error>(snapshot, find.clone(), |entity| {
+    each_entity::<Stop>(snapshot, find.clone(), |entity| {
         tick();
         // Subtypes have files of their own.
         if entity.type_name() == type_name {
@@ -110,10 +140,10 @@ fn write_relationships(
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),
-) -> Result<()> {
+) -> Outcome {
     let find = Find::of(type_name).limit(PAGE);
     let mut columns = TypeNames::new();
-    each_relationship::<Error>(snapshot, find.clone(), |relationship| {
+    each_relationship::<Stop>(snapshot, find.clone(), |relationship| {
         tick();
         if relationship.type_name() == type_name {
             note_types(&mut columns, relationship.properties(), column_type);
@@ -203,9 +233,8 @@ fn file_name_part(name: &str) -> String {
         .collect()
 }
 
-struct Writer<'p> {
-    writer: csv::Writer<File>,
-    path: &'p Path,
+struct Writer<'w> {
+    writer: csv::Writer<&'w mut dyn Write>,
     is_for_spreadsheets: bool,
 }
 
@@ -219,19 +248,13 @@ fn harmless(cell: String) -> String {
 }
 
 impl Writer<'_> {
-    fn row(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
+    fn row(&mut self, cells: impl Iterator<Item = String>) -> Outcome {
         let cells: Box<dyn Iterator<Item = String>> =
             if self.is_for_spreadsheets { Box::new(cells.map(harmless)) } else { Box::new(cells) };
-        self.writer.write_record(cells).map_err(|error| file_error(self.path, error.into()))
-    }
-
-    fn finish(self) -> Result<()> {
-        let path = self.path;
-        let file = self.writer.into_inner().map_err(|error| file_error(path, error.into_error()))?;
-        file.sync_all().map_err(|error| file_error(path, error))
+        Ok(self.writer.write_record(cells).map_err(io::Error::from)?)
     }
 }
 
-fn file_error(path: &Path, error: std::io::Error) -> Error {
+fn file_error(path: &Path, error: io::Error) -> Error {
     Error::io("write the export", error).with("path", path.display())
 }

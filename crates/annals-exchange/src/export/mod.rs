@@ -11,7 +11,7 @@ mod graph_text;
 
 use annals::{Entity, Find, Relationship, Result, Snapshot};
 
-pub use csv::export_csv;
+pub use csv::{CsvRows, csv_file_name, export_csv};
 pub use graph_file::GraphFormat;
 pub use graph_part::{GraphNode, GraphPart, Selected, TakeEdge, TakeNode};
 pub use jsonl::{export_history, export_jsonl};

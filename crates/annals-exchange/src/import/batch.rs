@@ -56,9 +56,10 @@ impl Batch {
         let Batch { mut transaction, operations } = self;
         let links = returning::restore(&operations, &mut transaction)?;
         let base = transaction.base().clone();
-        for operation in operations {
+        for (number, operation) in operations.into_iter().enumerate() {
             if !returning::is_done(&operation, &links, &base)? {
-                operation.push(&mut transaction)?;
+                // As the commit names the change that it refuses.
+                operation.push(&mut transaction).map_err(|error| error.with("change", number))?;
             }
         }
         check.map_or(Ok(()), |check| check.check(&transaction))?;

@@ -17,8 +17,7 @@ pub struct DeclaredValues {
     snapshot: Snapshot,
     /// Between the values of a list or set.
     array_delimiter: char,
-    /// Declared attributes, without those of a single text or of any value. Shape: one map for each declared type of
-    /// rows.
+    /// Declared attributes. Shape: one map for each declared type of rows.
     types: HashMap<(TypeKind, Arc<str>), Arc<Attributes>>,
 }
 
@@ -48,6 +47,7 @@ impl DeclaredValues {
             .into_iter()
             .map(|(name, field)| {
                 let attribute = attributes.as_ref().and_then(|attributes| attributes.get(&name));
+                let attribute = attribute.filter(|attribute| !is_any_text(attribute));
                 let value = match (attribute, field) {
                     (Some(attribute), CsvField::Text(cell)) => self.declared(attribute, &cell)?,
                     (Some(attribute), CsvField::List(fields)) if attribute.is_many => {
@@ -60,7 +60,13 @@ impl DeclaredValues {
             .collect()
     }
 
-    /// The attributes of a declared type, inherited ones included, whose cells are more than texts.
+    /// True if the type, or a supertype, declares the attribute.
+    pub fn declares(&self, kind: TypeKind, type_name: &str, name: &str) -> bool {
+        let definition = self.snapshot.type_definition(kind, type_name);
+        definition.is_some_and(|definition| self.declared_by(definition).contains_key(name))
+    }
+
+    /// The attributes of a declared type, inherited ones included.
     fn attributes(&mut self, kind: TypeKind, type_name: &str) -> Option<Arc<Attributes>> {
         let key = (kind, Arc::from(type_name));
         if let Some(known) = self.types.get(&key) {
@@ -78,10 +84,7 @@ impl DeclaredValues {
         let mut open = VecDeque::from([definition]);
         while let Some(definition) = open.pop_front() {
             for attribute in &definition.attributes {
-                let is_text = matches!(attribute.value_type, ValueType::String | ValueType::Any);
-                if !is_text || attribute.is_many {
-                    attributes.entry(Arc::clone(&attribute.name)).or_insert_with(|| attribute.clone());
-                }
+                attributes.entry(Arc::clone(&attribute.name)).or_insert_with(|| attribute.clone());
             }
             let above = definition.supertypes.iter().filter(|name| seen.insert(Arc::clone(name)));
             open.extend(above.filter_map(|name| self.snapshot.type_definition(definition.kind, name)));
@@ -110,9 +113,15 @@ impl DeclaredValues {
     }
 }
 
-/// A cell as a value of a declared type.
+/// True if every cell is a value of the attribute.
+fn is_any_text(attribute: &AttributeDefinition) -> bool {
+    matches!(attribute.value_type, ValueType::String | ValueType::Any) && !attribute.is_many
+}
+
+/// A text as a value of a type, as a cell of CSV is read.
+///
 /// Errors: the reason.
-fn parse(value_type: ValueType, cell: &str) -> std::result::Result<Value, String> {
+pub fn parse(value_type: ValueType, cell: &str) -> std::result::Result<Value, String> {
     let known = match value_type {
         ValueType::Boolean => CellType::Boolean,
         ValueType::Integer => CellType::Long,

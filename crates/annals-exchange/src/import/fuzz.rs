@@ -14,7 +14,7 @@ use super::csv::{self, RowReader};
 use super::jsonl::LineBounds;
 use super::loader::BATCH_BYTES_MAX;
 use super::report::Summary;
-use super::{JsonlOptions, LoadOptions, Loader, Report, Run, load_csv, load_jsonl};
+use super::{CsvLoad, JsonlOptions, LoadOptions, Loader, Report, Run, load_csv, load_jsonl};
 use crate::{Outcome, Progress, RefusedLine, Stop};
 
 /// This line separates the files of one case.
@@ -48,7 +48,12 @@ pub fn import_csv(case: &[u8]) {
     for file in files(case) {
         let told = import(&repository, |load, report| {
             let mut loader = Loader::new(&repository, load, report, "fuzz", Run::default());
-            load_csv(&mut loader, RowReader::new(file, &csv::Options::default())?, None, &mut || {})?;
+            load_csv(
+                &mut loader,
+                RowReader::new(file, &csv::Options::default())?,
+                CsvLoad::default(),
+                &mut || {},
+            )?;
             loader.finish()
         });
         let Ok(rows) = RowReader::new(file, &csv::Options::default()) else {

@@ -1,51 +1,126 @@
 //! Turns rows of nodes and edges into entities and relationships.
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
 use annals::{
-    Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, TypeKind, Value,
+    Action, ClassificationContent, Error, ErrorKind, Id, Instant, NewEntity, NewRelationship, Result,
+    TypeKind, Value,
 };
-use annals_json::{Object, line_with, value_to_json};
+use annals_json::{Object, line_with, tree_bytes, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
-use super::csv::{self, CsvField, Edge, Node, Row, RowReader};
+use super::csv::{self, CsvField, Edge, Looks, Node, Row, RowReader, Untyped};
 use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
+use super::jsonl::LineBounds;
 use super::loader::Loader;
 use super::operation::Operation;
 use super::plain_object::UNLABELLED;
 use super::unit::Place;
 use crate::Outcome;
 
+/// The options of an import of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct CsvLoad {
+    /// Valid time of the changes, unless a row names one.
+    pub valid_from: Option<Instant>,
+    /// Bounds of a row.
+    pub line_bounds: LineBounds,
+    /// True if the messages of records have sums of their lines, so that the import can be resumed.
+    pub is_resumable: bool,
+}
+
+impl Default for CsvLoad {
+    fn default() -> CsvLoad {
+        CsvLoad { valid_from: None, line_bounds: LineBounds::default(), is_resumable: true }
+    }
+}
+
 /// Loads the rows of a file. The first label is the type of the entity, further ones are classifications. An id in a group
 /// gets the group in front: `:ID(Person)` with the cell `7` is `Person:7`. Texts become what the type declares.
 pub fn load_csv(
     loader: &mut Loader,
     mut rows: RowReader<impl BufRead>,
-    valid_from: Option<Instant>,
+    options: CsvLoad,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
+    rows.set_bytes_max(options.line_bounds.bytes_max);
     loader.set_header_sum(rows.header_sum());
     let mut values = DeclaredValues::new(loader.snapshot(), rows.array_delimiter());
+    let untyped = Untyped { names: rows.untyped().clone(), array_delimiter: rows.array_delimiter() };
+    let untyped = Arc::new(untyped);
+    let mut looks = Looks::default();
     while let Some(row) = rows.next() {
         progress();
         match row? {
             Ok(row) => {
                 let place = rows.place();
-                let place = Place { bytes: place.bytes + properties_of(&row).len() * 32 + 64, ..place };
-                let operations = operations(row, &mut values).map(|mut operations| {
-                    operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
+                let bytes = place.bytes + properties_of(&row).len() * 32 + 64;
+                let sum = place.sum.filter(|_| options.is_resumable);
+                look(&row, &untyped, &mut looks);
+                let checked = bounded(&row, options.line_bounds);
+                let operations = checked.and_then(|()| operations(row, &mut values)).map(|mut operations| {
+                    for operation in &mut operations {
+                        operation.valid_from = operation.valid_from.or(options.valid_from);
+                        operation.untyped = Some(Arc::clone(&untyped));
+                    }
                     operations
                 });
-                loader
-                    .take(place, operations.map_err(|error| Refused::new(place.line, error.to_string())))?;
+                loader.take(
+                    Place { bytes, sum, ..place },
+                    operations.map_err(|error| Refused::new(place.line, error.to_string())),
+                )?;
             }
             Err(refused) => loader.refuse(&refused)?,
         }
     }
+    // A column that is declared, or was read as the instances have it, needs no title.
+    let is_declared =
+        |name: &&Arc<str>| looks.types().any(|(kind, type_name)| values.declares(kind, type_name, name));
+    let mut told: BTreeSet<Arc<str>> = untyped.names.iter().filter(is_declared).cloned().collect();
+    told.extend(loader.read_as_there().cloned());
+    let remark = looks.remark(loader.file(), |name| told.contains(name));
+    remark.into_iter().for_each(|remark| loader.report().remark_at_end(remark));
     Ok(())
+}
+
+/// Notes the kinds that cells without a type look like.
+fn look(row: &Row, untyped: &Untyped, looks: &mut Looks) {
+    match row {
+        Row::Node(node) => {
+            looks.note_type(TypeKind::Entity, node.labels.first().map_or(UNLABELLED, String::as_str));
+        }
+        Row::Edge(edge) => looks.note_type(TypeKind::Relationship, &edge.edge_type),
+    }
+    for (name, field) in properties_of(row) {
+        if let CsvField::Text(cell) = field
+            && untyped.names.contains(name)
+        {
+            looks.note(name, cell);
+        }
+    }
+}
+
+/// Refuses a row whose cells of JSON would take too much memory.
+fn bounded(row: &Row, bounds: LineBounds) -> Result<()> {
+    let Some(bytes_max) = bounds.tree_bytes_max else { return Ok(()) };
+    let (Row::Node(Node { line_cell, .. }) | Row::Edge(Edge { line_cell, .. })) = row;
+    let cells = properties_of(row).iter().filter_map(|(_, field)| match field {
+        CsvField::Text(cell) => Some(cell),
+        _ => None,
+    });
+    let is_json = |cell: &&String| cell.trim_start().starts_with(['[', '{']);
+    let bytes: usize = cells.filter(is_json).chain(line_cell).map(|cell| tree_bytes(cell.as_bytes())).sum();
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    let text = format!(
+        "expected cells that take at most {bytes_max} bytes when they are parsed, found some that take {bytes}"
+    );
+    Err(Error::new(ErrorKind::TooLarge, text))
 }
 
 fn properties_of(row: &Row) -> &[(Arc<str>, CsvField)] {

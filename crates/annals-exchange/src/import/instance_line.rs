@@ -92,6 +92,7 @@ fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operat
         valid_from,
         has_fresh_id,
         removed: removed.clone(),
+        untyped: None,
         states_classifications,
     };
     Ok(actions.into_iter().map(operation).collect())

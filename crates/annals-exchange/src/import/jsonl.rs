@@ -12,7 +12,7 @@ use annals_json::{
 use serde_json::Value as Json;
 
 use super::instance_line::{entity_operations, relationship_operations};
-use super::json_elements::{Element, Elements};
+use super::json::{Element, Elements, wrapped};
 use super::line_sums::{line_sum, without_mark};
 use super::operation::Operation;
 use super::plain_object::PlainObjects;
@@ -81,6 +81,8 @@ pub struct LineReader<R> {
     line: u64,
     buffer: Vec<u8>,
     is_broken: bool,
+    /// True once a line that is not empty was read.
+    has_begun: bool,
     /// How plain objects are read, if they are.
     plain: Option<PlainObjects>,
     /// The form of the input, once its first byte is known.
@@ -101,7 +103,16 @@ impl<R: BufRead> LineReader<R> {
 
     /// A reader that refuses lines over these bounds.
     pub fn bounded(input: R, bounds: LineBounds) -> LineReader<R> {
-        LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false, plain: None, form: None }
+        LineReader {
+            input,
+            bounds,
+            line: 0,
+            buffer: Vec::new(),
+            is_broken: false,
+            has_begun: false,
+            plain: None,
+            form: None,
+        }
     }
 
     /// Also reads plain objects.
@@ -118,7 +129,24 @@ impl<R: BufRead> LineReader<R> {
             JsonLine { place, item: text.and_then(|text| parse_line(text, plain.as_ref()).map_err(refused)) }
         });
         self.plain = plain;
-        Ok(line)
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        match line {
+            Some(JsonLine { place, item: Err(refused) }) if is_first => {
+                Ok(Some(JsonLine { place, item: Err(self.whole_object().unwrap_or(refused)) }))
+            }
+            line => Ok(line),
+        }
+    }
+
+    /// Refuses an object that begins on the first line and goes on behind it, and then reads no more.
+    fn whole_object(&mut self) -> Option<Refused> {
+        if !matches!(self.form, Some(Form::Lines)) {
+            return None;
+        }
+        let more = self.input.fill_buf().map(<[u8]>::to_vec).unwrap_or_default();
+        let reason = wrapped::reason(self.text(), &more)?;
+        self.is_broken = true;
+        Some(Refused::new(self.line, reason))
     }
 
     /// Reads the next line that is not empty as text, without blanks around it.
@@ -209,7 +237,7 @@ impl<R: BufRead> Iterator for LineReader<R> {
             return None;
         }
         let read = self.read();
-        self.is_broken = read.is_err();
+        self.is_broken |= read.is_err();
         read.transpose()
     }
 }
@@ -245,7 +273,10 @@ fn item_from_json(json: &Json, plain: Option<&PlainObjects>) -> Result<JsonItem>
         "entity" => JsonItem::Operations(entity_operations(inner)?),
         "relationship" => JsonItem::Operations(relationship_operations(inner)?),
         "record" => JsonItem::Record(record(inner)?),
-        unknown => return Err(invalid(format!("line: {expected}, found {unknown:?}"))),
+        unknown => {
+            let advice = wrapped::advice(fields);
+            return Err(invalid(format!("line: {expected}, found {unknown:?}{advice}")));
+        }
     })
 }
 

@@ -2,6 +2,7 @@
 
 use annals::action;
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
@@ -11,6 +12,7 @@ use super::change_check::ChangeCheck;
 use super::declarations::{order_of_need, type_names};
 use super::exchanged::{Clash, groups};
 use super::mark::{Run, Stretch, marked_message};
+use super::merge::Merge;
 use super::operation::{Effect, Operation};
 use super::report::Report;
 use super::unit::{Place, Unit, Written};
@@ -33,6 +35,10 @@ const STRETCHES_MAX: usize = 64;
 const TRIES_AGAIN: u32 = 5;
 /// The pause between two of these tries.
 const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
+
+/// How often the refused line of a batch is taken out, so that the lines before and behind it need one record each. Behind so
+/// many, the rest is halved: each try costs as much as the whole rest.
+const TAKEN_OUT_MAX: u32 = 16;
 
 /// How often lines that exchange unique values are tried: each time without the lines that cannot succeed.
 const EXCHANGES_MAX: usize = 8;
@@ -285,6 +291,16 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
+    /// The file, for messages.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The properties of which a merge has read texts as the instances have them.
+    pub fn read_as_there(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.report.merge.iter().flat_map(Merge::read_as_there)
+    }
+
     /// The message that the user gave.
     pub fn message(&self) -> &str {
         &self.options.message
@@ -374,12 +390,13 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Commits `units` in ever smaller parts, so that only bad lines are dropped. `error` is the reason why the whole
-    /// was refused, if it was tried.
+    /// Commits `units` in parts, so that only bad lines are dropped: around the line that the error names, or in ever
+    /// smaller ones. `error` is the reason why the whole was refused, if it was tried.
     fn commit_parts(&mut self, units: Vec<Unit>, error: Option<Error>) -> Outcome {
         let mut parts = vec![(units, error)];
         let mut clashing = Vec::new();
         let mut tries_left = TRIES_AGAIN;
+        let mut taken_out_left = TAKEN_OUT_MAX;
         while let Some((mut units, error)) = parts.pop() {
             let outcome = match error {
                 Some(error) => Err(error),
@@ -417,10 +434,15 @@ impl<'r> Loader<'r> {
                     let reason = units[0].explain(&self.repository.snapshot(), &error);
                     self.report.refuse(&self.file, line, error.kind(), reason)?;
                 }
-                Err(_) => {
-                    let behind = units.split_off(units.len() / 2);
-                    parts.push((behind, None));
+                Err(error) => {
+                    let named = refused_unit(&units, &error).filter(|_| taken_out_left > 0);
+                    taken_out_left -= u32::from(named.is_some());
+                    let (begins, ends) = named.map_or((units.len() / 2, units.len()), |one| (one, one + 1));
+                    // Order: the first lines are committed first.
+                    parts.push((units.split_off(ends), None));
+                    parts.push((units.split_off(begins), None));
                     parts.push((units, None));
+                    parts.retain(|(units, _)| !units.is_empty());
                 }
             }
         }
@@ -507,6 +529,17 @@ impl<'r> Loader<'r> {
         }
         self.report.progress.note_committed(summary.changes_count);
     }
+}
+
+/// The unit whose change the error names.
+fn refused_unit(units: &[Unit], error: &Error) -> Option<usize> {
+    let (_, number) = error.context().iter().find(|(name, _)| *name == "change")?;
+    let number: usize = number.parse().ok()?;
+    let mut changes_count = 0;
+    units.iter().position(|unit| {
+        changes_count += unit.written.changes_count;
+        number < changes_count
+    })
 }
 
 /// The last line of these units. Types are not in the order of their lines.

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use annals::{
     Action, ClassificationContent, Direction, Error, ErrorKind, Id, InstanceId, Instant, NewEntity,
     NewRelationship, Patch, PatchStep, Relationship, Result, Snapshot, Status, TypeKind, TypeMatch, Value,
+    ValueType,
 };
 
+use super::csv::Samples;
 use super::operation::Operation;
 
 /// Most instances that lines in progress may write; when there are more, the import waits for them.
@@ -39,6 +41,10 @@ pub struct Merge {
     pending: HashSet<u64>,
     /// The instances that the files name, if the others must be deleted.
     named: Option<Named>,
+    /// The kinds that properties have in the repository.
+    samples: Samples,
+    /// The properties of which texts were read as the repository has them.
+    read_as_there: BTreeSet<Arc<str>>,
 }
 
 /// The instances that the files of an import name. Units: some 20 bytes for each.
@@ -93,6 +99,11 @@ impl Merge {
         self.named.take()
     }
 
+    /// The properties of which texts were read as the repository has them.
+    pub fn read_as_there(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.read_as_there.iter()
+    }
+
     /// True if earlier lines must be visible before this line is compared: one of them may name the same instance.
     pub fn must_see(&self, snapshot: &Snapshot, operations: &[Operation]) -> bool {
         self.pending.len() >= PENDING_MAX
@@ -124,8 +135,9 @@ impl Merge {
     ///
     /// Errors: `WrongType` if the instance has another type; `InvalidArgument` for copies, proxies and renamed
     /// instances, which are not compared, and for a valid time before the version in force.
-    pub fn compare(&mut self, snapshot: &Snapshot, operations: Vec<Operation>) -> Result<Vec<Operation>> {
+    pub fn compare(&mut self, snapshot: &Snapshot, mut operations: Vec<Operation>) -> Result<Vec<Operation>> {
         let hash = self.hash(snapshot, &operations);
+        self.read_untyped(snapshot, &mut operations)?;
         if let (Some(named), Some(operation)) = (&mut self.named, operations.first()) {
             named.types.extend(type_of(&operation.action));
         }
@@ -137,6 +149,40 @@ impl Merge {
             named.note(&instance);
         }
         Ok(operations)
+    }
+
+    /// Reads the cells of columns without a type as the instance has them, or else as the first instances of its type:
+    /// otherwise a number would become a text.
+    fn read_untyped(&mut self, snapshot: &Snapshot, operations: &mut [Operation]) -> Result<()> {
+        let [operation] = operations else { return Ok(()) };
+        let Some(untyped) = operation.untyped.clone() else { return Ok(()) };
+        let has_id = !operation.has_fresh_id;
+        let (kind, type_name, properties, there) = match &mut operation.action {
+            Action::CreateEntity(new) => {
+                let there = snapshot.entity(&new.id)?.map(|there| owned(there.properties()));
+                (TypeKind::Entity, &new.type_name, &mut new.properties, there)
+            }
+            Action::CreateRelationship(new) => {
+                let there = if has_id { snapshot.relationship(&new.id)? } else { None };
+                let there = there.map(|there| owned(there.properties()));
+                (TypeKind::Relationship, &new.type_name, &mut new.properties, there)
+            }
+            _ => return Ok(()),
+        };
+        for (name, value) in properties.iter_mut().filter(|(name, _)| untyped.names.contains(name)) {
+            let Value::String(cell) = value else { continue };
+            let own = there.as_ref().and_then(|there| value_of(there, name));
+            let other = match own {
+                Some(own) => Some(own),
+                None => self.samples.value(snapshot, kind, type_name, name)?,
+            };
+            let read = other.and_then(|other| untyped.read_like(other, cell));
+            if let Some(read) = read.filter(|read| read.value_type() != ValueType::String) {
+                *value = read;
+                self.read_as_there.insert(Arc::clone(name));
+            }
+        }
+        Ok(())
     }
 
     fn differing(&self, snapshot: &Snapshot, mut operations: Vec<Operation>) -> Result<Compared> {
@@ -299,10 +345,10 @@ impl Merge {
         new: &NewRelationship,
         wanted: &Properties,
     ) -> Result<Option<Relationship<'s>>> {
-        let degree = |id: &Id, direction| match snapshot.entity_summary(id) {
-            Ok(Some(_)) => snapshot.degree(id, direction, Some(&new.type_name)),
-            Ok(None) => Ok(0),
-            Err(error) => Err(error),
+        // Before the line, neither an end nor another relationship of its type need be there.
+        let degree = |id: &Id, direction| match snapshot.degree(id, direction, Some(&new.type_name)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+            counted => counted,
         };
         let (out, incoming) = (degree(&new.from, Direction::Out)?, degree(&new.to, Direction::In)?);
         if out == 0 || incoming == 0 {

@@ -7,7 +7,7 @@
 mod source;
 mod refused;
 mod line_sums;
-mod json_elements;
+mod json;
 pub mod jsonl;
 mod instance_line;
 mod plain_object;
@@ -33,7 +33,8 @@ pub mod fuzz;
 
 pub use change_check::ChangeCheck;
 pub use declarations::Declarations;
-pub use graph_csv::load_csv;
+pub use declared::parse as value_of_text;
+pub use graph_csv::{CsvLoad, load_csv};
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use jsonl::LineBounds;
 pub use loader::{BATCH_BYTES_MAX, LoadOptions, Loader};
@@ -43,6 +44,6 @@ pub use missing::{DeleteMax, Missing};
 pub use operation::Operation;
 pub use plain_object::PlainObjects;
 pub use refused::{Checked, Refused, quote};
-pub use report::{Report, Summary};
+pub use report::{EXISTING, Report, Summary};
 pub use source::{GZIP_MAGIC, Source, read_error};
 pub use unit::Place;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use annals::action;
 use annals::{Action, Instant, Result, Snapshot, Transaction};
 
+use super::csv::Untyped;
+
 /// One change to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
@@ -16,6 +18,8 @@ pub struct Operation {
     pub has_fresh_id: bool,
     /// Properties that the line leaves empty: a merge removes them.
     pub removed: Vec<Arc<str>>,
+    /// The columns without a type, of which a merge reads the cells as the instance has them.
+    pub untyped: Option<Arc<Untyped>>,
     /// True if the line states the classifications of the entity, also if it states that there are none.
     pub states_classifications: bool,
 }
@@ -61,6 +65,7 @@ impl Operation {
             valid_from,
             has_fresh_id: false,
             removed: Vec::new(),
+            untyped: None,
             states_classifications: false,
         }
     }

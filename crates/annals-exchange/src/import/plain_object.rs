@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::csv::Plain;
 use super::instance_line::stated;
+use super::json::wrapped;
 use super::operation::Operation;
 
 /// The type of entities for which neither a file nor an option names one.
@@ -86,7 +87,7 @@ fn named_id<'f>(fields: &'f Object, named: &str) -> Result<(&'f str, Id)> {
         Some((fields.get_key_value(member.trim())?, group))
     });
     let Some(((member, value), group)) = found else {
-        let text = format!("expected an id as {named:?}, found no such member");
+        let text = format!("expected an id as {named:?}, found no such member{}", wrapped::advice(fields));
         return Err(invalid(text));
     };
     let key = match value {

@@ -7,10 +7,14 @@ use std::sync::Arc;
 use annals::{Error, ErrorKind, InstanceId, Result, TypeKind};
 
 use super::merge::Merge;
+use crate::text::count;
 use crate::{Outcome, Progress, RefusedLine, RepeatedReason, Stop};
 
 /// Most refused types that an import stores. Units: types, of some 100 bytes.
 const REFUSED_TYPES_MAX: usize = 10_000;
+
+/// The reason of all lines whose instance is there already: each names another one.
+pub const EXISTING: &str = "the instance exists already";
 
 /// So many lines with one reason are reported; further ones are counted.
 const SAME_REASON_MAX: u64 = 3;
@@ -39,6 +43,8 @@ pub struct Summary {
     pub kept_count: u64,
     /// Lines, rows or stanzas refused.
     pub refused_count: u64,
+    /// Of these, lines whose instance is there already.
+    pub existing_count: u64,
     /// Lines that an earlier run of the same import had committed, or that were not needed.
     pub skipped_count: u64,
     /// Each line of the present file up to this one is committed, refused or not needed. Units: lines.
@@ -56,6 +62,7 @@ pub struct Report {
     /// The types refused, each with the file and line of its declaration.
     pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
     reasons: HashMap<String, Reason>,
+    last_remarks: Vec<String>,
     is_stopping: bool,
 }
 
@@ -76,6 +83,7 @@ impl Report {
             merge: None,
             refused_types: HashMap::new(),
             reasons: HashMap::new(),
+            last_remarks: Vec::new(),
             is_stopping,
         }
     }
@@ -86,7 +94,9 @@ impl Report {
     pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
         self.summary.refused_count += 1;
         let reason = reason.to_string();
-        let is_repeated = self.is_repeated(file, line, &reason);
+        let is_existing = kind == ErrorKind::AlreadyExists;
+        self.summary.existing_count += u64::from(is_existing);
+        let is_repeated = self.is_repeated(file, line, if is_existing { EXISTING } else { &reason });
         self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason, is_repeated });
         if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
     }
@@ -107,7 +117,8 @@ impl Report {
         false
     }
 
-    /// Reports how many more lines were refused for the same reasons. Call it once, at the end of the import.
+    /// Reports how many more lines were refused for the same reasons, and the last remarks. Call it once, at the end of the
+    /// import.
     pub fn finish(&mut self) {
         let mut reasons: Vec<(String, Reason)> = self.reasons.drain().collect();
         reasons.retain(|(_, known)| known.count > SAME_REASON_MAX);
@@ -115,6 +126,18 @@ impl Report {
         for (reason, Reason { count, file, line }) in &reasons {
             let more_count = count - SAME_REASON_MAX;
             self.progress.note_repeated(&RepeatedReason { file, line: *line, reason, more_count });
+        }
+        for remark in std::mem::take(&mut self.last_remarks) {
+            self.remark(remark);
+        }
+        let Summary { existing_count, refused_count, changes_count, .. } = self.summary;
+        if existing_count > SAME_REASON_MAX {
+            let all = if (existing_count, changes_count) == (refused_count, 0) { "all " } else { "" };
+            self.remark(format_args!(
+                "{all}{} lines are of instances that exist already: --merge (merge=true) compares them, and writes only what \
+                 differs; --resume continues an interrupted import",
+                count(existing_count)
+            ));
         }
     }
 
@@ -142,6 +165,11 @@ impl Report {
     /// Reports a remark, which refuses nothing.
     pub fn remark(&self, text: impl Display) {
         self.progress.note_remark(&text);
+    }
+
+    /// Reports a remark at the end of the import, behind all refused lines.
+    pub fn remark_at_end(&mut self, text: String) {
+        self.last_remarks.push(text);
     }
 
     /// True if the first refused line ends the import.

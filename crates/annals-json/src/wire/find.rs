@@ -207,7 +207,7 @@ pub struct Count {
 #[schemars(example = json!({
     "search": "package where size >= 5 limit 10", "order": "size, then age",
     "plans": ["walk a range of the values of size, smallest first"],
-    "domain": 4, "candidates": 2, "verified": 2, "visited": 2, "branchesSkipped": 0, "found": 2,
+    "domain": 4, "candidates": 2, "verified": 2, "visited": 2, "branchesSkipped": 0, "found": 2, "hints": [],
 }))]
 pub struct Explanation {
     /// The search in its text form.
@@ -224,4 +224,6 @@ pub struct Explanation {
     pub visited: u64,
     pub branches_skipped: u64,
     pub found: u64,
+    /// For a search that finds nothing: why that may be, for people.
+    pub hints: Vec<String>,
 }

@@ -30,6 +30,7 @@ named_forms![
     Group,
     GraphMl,
     Dot,
+    Csv,
 ];
 
 /// A page of neighbours.
@@ -195,6 +196,11 @@ pub struct GraphMl(pub String);
 #[form]
 #[schemars(example = &"digraph annals {\n}\n")]
 pub struct Dot(pub String);
+
+/// Rows of CSV, below their header: entities of one type, or relationships of one.
+#[form]
+#[schemars(example = &"icao,name,elevation:long\nEDDF,Frankfurt,364\n")]
+pub struct Csv(pub String);
 
 /// A neighbour.
 pub fn neighbor_example() -> Json {

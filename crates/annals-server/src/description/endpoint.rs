@@ -52,6 +52,8 @@ pub struct Endpoint {
     pub body: Option<&'static str>,
     /// Media type of its request body.
     pub body_media_type: &'static str,
+    /// Another form of its request body. Shape: its media type, and the name of its schema.
+    pub other_body: Option<(&'static str, &'static str)>,
     /// Its successful answers.
     pub answers: Vec<Answer>,
     /// Kinds of its errors, in addition to those of every endpoint.
@@ -88,6 +90,7 @@ impl Endpoint {
             parameters,
             body: None,
             body_media_type: "application/json",
+            other_body: None,
             answers: Vec::new(),
             problems: Vec::new(),
             is_streaming: false,
@@ -132,6 +135,12 @@ impl Endpoint {
     #[must_use]
     pub fn takes_lines(self, schema: &'static str) -> Endpoint {
         Endpoint { body_media_type: NDJSON, ..self.body(schema) }
+    }
+
+    /// Sets another form of the request body.
+    #[must_use]
+    pub fn or_takes(self, media_type: &'static str, schema: &'static str) -> Endpoint {
+        Endpoint { other_body: Some((media_type, schema)), ..self }
     }
 
     /// Sets a request body of any bytes.

@@ -104,6 +104,9 @@ fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
         let media_type = endpoint.body_media_type;
         operation["requestBody"] =
             json!({ "required": true, "content": { media_type: media(media_type, schema, examples) } });
+        if let Some((media_type, schema)) = endpoint.other_body {
+            operation["requestBody"]["content"][media_type] = media(media_type, schema, examples);
+        }
     }
     operation
 }

@@ -210,12 +210,28 @@ pub fn importing() -> Vec<Parameter> {
         ),
         query("id", text(), "Name").says(
             "The lines are plain objects, the entities, and this member is their id; MEMBER(GROUP) puts \
-             GROUP: in front of it.",
+             GROUP: in front of it. For CSV the same with a plain header and its column.",
         ),
-        query("from", text(), "Job")
-            .says("The lines are plain objects, the relationships, and this is the id they lead from."),
-        query("to", text(), "Table").says("With from: the member with the id they lead to."),
-        query("type", text(), "car").says("With id, or with from and to: the type of the instances."),
+        query("from", text(), "Job").says(
+            "The lines are plain objects, the relationships, and this is the id they lead from. For CSV the same with a plain \
+             header and its column.",
+        ),
+        query("to", text(), "Table").says("With from: the member, or the column, with the id they lead to."),
+        query("type", text(), "car").says(
+            "With id, or with from and to: the type of the instances. For CSV also the type of relationships that have none.",
+        ),
+        query("label", text(), "person")
+            .many()
+            .says("For CSV: a label of all entities, before those of the rows; repeatable."),
+        query("delimiter", text(), ";").says(
+            "For CSV: the character between the cells: , ; | or tab. If left out, the one that stands most often in the header.",
+        ),
+        query("arrayDelimiter", text(), "/").says(
+            "For CSV: the character between the values of a list, and between labels; ; if left out, or , where ; stands between \
+             the cells.",
+        ),
+        query("header", text(), "name:ID,age:int")
+            .says("For CSV: the header of the rows, which then have none."),
     ];
     own.into_iter().chain(signed).collect()
 }
@@ -228,6 +244,22 @@ pub fn exporting() -> Vec<Parameter> {
             .says("Only this type and its subtypes; repeatable: any of them."),
         query("history", flag(), false)
             .says("Every record as committed, for `annals import` into an empty repository."),
+        query("kind", json!({ "type": "string", "enum": ["entity", "relationship"] }), "relationship").says(
+            "For CSV: what the type is of. If left out, entities, unless only relationships are of it.",
+        ),
+        query("spreadsheet", flag(), false).says(
+            "For CSV: for people who open it in a spreadsheet. A text that begins like a formula gets an apostrophe before it, and \
+             control characters are escaped.",
+        ),
+        query(
+            "format",
+            json!({ "type": "string", "enum": ["json", "csv", "graphml", "dot"], "default": "json" }),
+            "csv",
+        )
+        .says(
+            "Format of the export; by default the one that `Accept` names. CSV has the instances of one type; \
+             GraphML and DOT are sent as one document.",
+        ),
     ]
 }
 

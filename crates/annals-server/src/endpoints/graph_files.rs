@@ -28,7 +28,8 @@ pub fn format_of(call: &Call) -> Result<Option<GraphFormat>, Problem> {
     };
     match GraphFormat::ALL.into_iter().find(|format| format.name() == name) {
         None if name != "json" => {
-            let text = format!("format: expected json, graphml or dot, found {name:?}");
+            let csv = if call.uri.path() == "/v1/export" { ", csv" } else { "" };
+            let text = format!("format: expected json{csv}, graphml or dot, found {name:?}");
             Err(Problem::invalid(text).with("parameter", "format"))
         }
         format => Ok(format),

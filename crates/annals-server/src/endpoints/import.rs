@@ -1,4 +1,4 @@
-//! Imports: JSON Lines of any number, committed in batches while they arrive.
+//! Imports: JSON Lines or rows of CSV, of any number, committed in batches while they arrive.
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use annals::{Error, ErrorKind, Repository, Transaction};
 use annals_exchange::Stop;
-use annals_exchange::import::csv::Plain;
 use annals_exchange::import::{
-    ChangeCheck, DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Merge, MergeOptions, Missing,
-    PlainObjects, Report, Run, Source, load_jsonl,
+    ChangeCheck, CsvLoad, DeleteMax, GZIP_MAGIC, JsonlOptions, LineBounds, LoadOptions, Loader, Merge,
+    MergeOptions, Missing, PlainObjects, Report, Run, Source, load_csv, load_jsonl,
 };
 use axum::body::Body;
 use http::Method;
 use http::header::{CONTENT_ENCODING, EXPECT};
 use hyper::body::Bytes as Part;
 
+use super::import_csv::{self, Rows};
 use super::import_report::{Listener, Loaded, ended_early, outcome_of};
 use crate::access::may_commit;
 use crate::bounds::Bounds;
@@ -25,7 +25,7 @@ use crate::bounds::peers::{Kind, enter};
 use crate::description::endpoint::Endpoint;
 use crate::description::parameters;
 use crate::protocol::header_text::content_length;
-use crate::protocol::names::NDJSON;
+use crate::protocol::names::{CSV, NDJSON};
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::body::{Bytes, check_media_type};
 use crate::request::call::Call;
@@ -53,10 +53,11 @@ const NAME: &str = "POST /v1/import";
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines", post)
+        Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines or CSV", post)
             .describe(
                 "One type, entity or relationship per line, as `annals import` reads them and `GET /v1/export` writes them; or \
                  plain objects, with `id`, or with `from`, `to` and `type`. The same may be the elements of one array. \
+                 Or CSV (`Content-Type: text/csv`), with the header of neo4j-admin, or with a plain one and the same parameters. \
                  gzip is accepted. The body may have any length. The server commits batches while the body arrives, each \
                  completely or not at all. It skips a bad line and reports it in the answer, which it sends after the last \
                  line. If the import ends early, committed batches stay: the problem then has the members of ImportReport, too.",
@@ -64,6 +65,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("exchange")
             .takes(parameters::importing())
             .takes_lines("ImportLine")
+            .or_takes(CSV, "Csv")
             .streaming()
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
             .changes_instances()
@@ -82,6 +84,8 @@ struct Order {
     line_bounds: LineBounds,
     merge: Option<Merge>,
     plain: Option<PlainObjects>,
+    /// How rows are read, if the body is CSV.
+    rows: Option<Rows>,
     delete_max: DeleteMax,
     is_stopping: bool,
 }
@@ -89,7 +93,8 @@ struct Order {
 impl Order {
     fn of(call: &Call, bytes: usize) -> Result<Order, Problem> {
         let Signature { author, message, valid_from, .. } = Signature::of(call)?;
-        let plain = plain(call)?;
+        let rows = import_csv::is_csv(call).then(|| Rows::of(call)).transpose()?;
+        let plain = if rows.is_some() { None } else { plain(call)? };
         let batch_changes = call.query.number("batch")?.unwrap_or(BATCH_CHANGES);
         if !(1..=BATCH_CHANGES_MAX).contains(&batch_changes) {
             let text = format!("parameter batch: expected 1 to {BATCH_CHANGES_MAX}, found {batch_changes}");
@@ -129,6 +134,7 @@ impl Order {
             },
             merge: is_merging.then(|| Merge::new(options)),
             plain,
+            rows,
             delete_max: call.query.parsed("deleteMissingMax", "a share from 0 to 100")?.unwrap_or_default(),
             is_stopping: call.query.flag("stopOnError")?,
         })
@@ -150,18 +156,13 @@ fn change_check(call: &Call) -> ChangeCheck {
 
 /// How plain objects are read, if the request says so.
 fn plain(call: &Call) -> Result<Option<PlainObjects>, Problem> {
-    let given = |name: &'static str| call.query.get(name).map(str::to_owned);
-    let plain = match (given("id"), given("from"), given("to")) {
-        (Some(id), None, None) => Plain::Nodes { id },
-        (None, Some(from), Some(to)) => Plain::Edges { from, to },
-        (None, None, None) if given("type").is_none() => return Ok(None),
-        _ => {
-            let text = "parameters id, from, to and type: expected id, or from and to, and beside them a type; or none of them \
-                        for lines of the native form";
-            return Err(Problem::invalid(text).with("parameter", "id"));
-        }
-    };
-    Ok(Some(PlainObjects::new(plain, given("type"))?))
+    import_csv::refuse_parameters(call)?;
+    let type_name = call.query.get("type").map(str::to_owned);
+    match import_csv::plain(call)? {
+        Some(plain) => Ok(Some(PlainObjects::new(plain, type_name)?)),
+        None if type_name.is_none() => Ok(None),
+        None => Err(import_csv::no_plain()),
+    }
 }
 
 async fn post(mut call: Box<Call>) -> Outcome {
@@ -176,7 +177,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
 }
 
 async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
-    check_media_type(&call.headers, &[NDJSON])?;
+    check_media_type(&call.headers, &[NDJSON, CSV])?;
     check_encoding(&call)?;
     call.wait_visible().await?;
     let repository = call.door.repository()?.clone();
@@ -293,31 +294,52 @@ fn check_encoding(call: &Call) -> Result<(), Problem> {
     ))
 }
 
-fn load(repository: &Repository, run: Run, order: Order, body: impl Read + Send + 'static) -> Loaded {
+fn load(repository: &Repository, run: Run, mut order: Order, body: impl Read + Send + 'static) -> Loaded {
     let name = order.name.as_deref().unwrap_or(NAME);
     let listener = Arc::new(Listener::default());
     let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
-    report.merge = order.merge;
+    report.merge = order.merge.take();
     let missing =
         Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=" };
     let began = if order.is_resuming { Run::latest(repository, name, &()) } else { Ok(run) };
-    let options = |run| JsonlOptions {
+    let outcome = began
+        .and_then(|run| Ok((run, Source::from_reader("body", body)?)))
+        .map_err(Stop::from)
+        .and_then(|(run, source)| load_body(repository, &mut report, &order, run, source))
+        .and_then(|()| missing.delete(repository, &order.load, &mut report));
+    report.finish();
+    Loaded::new(outcome, report.summary, &listener, repository.snapshot().position())
+}
+
+/// Loads the lines or the rows of a body.
+fn load_body(
+    repository: &Repository,
+    report: &mut Report,
+    order: &Order,
+    run: Run,
+    source: Source,
+) -> annals_exchange::Outcome {
+    let name = order.name.as_deref().unwrap_or(NAME);
+    let Order { valid_from, line_bounds, .. } = *order;
+    let is_resumable = order.name.is_some();
+    if let Some(rows) = &order.rows {
+        let rows = rows.open(source).map_err(Stop::Refused)?;
+        let mut loader = Loader::new(repository, &order.load, report, name, run);
+        let options = CsvLoad { valid_from, line_bounds, is_resumable };
+        let outcome = load_csv(&mut loader, rows, options, &mut || {});
+        return loader.end(outcome);
+    }
+    let options = JsonlOptions {
         load: &order.load,
         name,
         is_resuming: order.is_resuming,
         run,
         set_aside: Default::default(),
-        valid_from: order.valid_from,
-        line_bounds: order.line_bounds,
+        valid_from,
+        line_bounds,
         plain: order.plain.as_ref(),
         is_shared: true,
-        is_resumable: order.name.is_some(),
+        is_resumable,
     };
-    let outcome = began
-        .and_then(|run| Ok((run, Source::from_reader("body", body)?)))
-        .map_err(Stop::from)
-        .and_then(|(run, source)| load_jsonl(repository, &mut report, source, options(run), &mut || {}))
-        .and_then(|()| missing.delete(repository, &order.load, &mut report));
-    report.finish();
-    Loaded::new(outcome, report.summary, &listener, repository.snapshot().position())
+    load_jsonl(repository, report, source, options, &mut || {})
 }

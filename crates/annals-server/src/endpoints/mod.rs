@@ -25,6 +25,7 @@ mod operational;
 mod log;
 mod records;
 mod import_report;
+mod import_csv;
 mod import;
 mod export;
 mod inspection;

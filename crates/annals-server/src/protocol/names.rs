@@ -12,5 +12,7 @@ pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
 /// Header: the id of a request, from the client or from the server.
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The media type of rows.
+pub const CSV: &str = "text/csv";
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";

@@ -41,7 +41,24 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
+/// Words with which searches of other languages begin.
+const FOREIGN: [&str; 5] = ["select", "match", "optional", "return", "with"];
+
 pub(super) fn find(text: &str) -> Result<Find> {
+    native_find(text).map_err(|error| match Find::is_foreign(text) {
+        true => Error::new(
+            error.kind(),
+            format!(
+                "{}\n  this is not SQL or Cypher; a search is a type, then conditions: package where size >= 10; docs/search.md \
+                 has the language",
+                error.text()
+            ),
+        ),
+        false => error,
+    })
+}
+
+fn native_find(text: &str) -> Result<Find> {
     let mut parser = Parser::new(text)?;
     let mut find = Find::all();
     if parser.starts_with_types() {
@@ -523,5 +540,11 @@ impl Find {
     /// Errors: `InvalidExpression`, which points at the character.
     pub fn parse(text: &str) -> Result<Find> {
         find(text)
+    }
+
+    /// True if a text begins like a search in SQL or Cypher. It may be a search of a type with such a name all the same.
+    pub fn is_foreign(text: &str) -> bool {
+        let first = text.trim_start().split(|one: char| !one.is_alphanumeric()).next().unwrap_or_default();
+        FOREIGN.iter().any(|word| first.eq_ignore_ascii_case(word))
     }
 }

@@ -46,7 +46,7 @@ impl Import {
 }
 
 /// Sends everything in parts of 64 KiB.
-fn import(server: &Server, path: &str, bytes: &[u8]) -> Answer {
+pub fn import(server: &Server, path: &str, bytes: &[u8]) -> Answer {
     let mut import = Import::begin(server, path);
     for part in bytes.chunks(64 << 10) {
         assert!(import.send(part), "the server takes it");
@@ -72,19 +72,19 @@ fn chain(count: usize) -> String {
     (0..count).map(entity).chain((1..count).map(link)).collect()
 }
 
-fn counts(answer: &Answer) -> [u64; 5] {
+pub fn counts(answer: &Answer) -> [u64; 5] {
     let json = answer.json();
     ["created", "updated", "unchanged", "deleted", "refused"]
         .map(|name| json[name].as_u64().unwrap_or_else(|| panic!("{name} in {answer:?}")))
 }
 
-fn export(server: &Server) -> String {
+pub fn export(server: &Server) -> String {
     let answer = server.get("/v1/export");
     assert_eq!((answer.status, answer.header("content-type")), (200, Some(NDJSON.1)), "{}", answer.status);
     answer.body
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+pub fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<_> = text.lines().collect();
     lines.sort_unstable();
     lines
@@ -508,4 +508,35 @@ fn a_resumed_import_loads_again_what_was_taken_back() {
     let last = server.get("/v1/stats").header("annals-position").unwrap().parse().unwrap();
     take_back(1, last);
     assert_eq!(import(resume), (200, json!(6), json!(0)));
+}
+
+// A type that no instance has is unknown to a walk; the merge refused its first relationship for that.
+#[test]
+fn a_merge_begins_the_type_of_a_relationship() {
+    let link = |to: &str| {
+        format!("{{\"relationship\": {{\"type\": \"reads\", \"from\": \"a\", \"to\": \"{to}\"}}}}\n")
+    };
+    let plain = |to: &str| format!("{{\"f\": \"a\", \"t\": \"{to}\"}}\n");
+    let declared = "{\"type\": {\"kind\": \"relationship\", \"name\": \"reads\"}}\n";
+    for types in ["", declared] {
+        for (line, path) in [
+            (
+                &link as &dyn Fn(&str) -> String,
+                "/v1/import?merge=true&deleteMissing=true&deleteMissingMax=50",
+            ),
+            (&plain, "/v1/import?merge=true&deleteMissing=true&deleteMissingMax=50&from=f&to=t&type=reads"),
+        ] {
+            let (_folder, server) = server(&[]);
+            let text =
+                ["a", "b", "c"].map(|id| format!("{{\"entity\": {{\"id\": \"{id}\", \"type\": \"n\"}}}}\n"));
+            import(&server, "/v1/import?merge=true", [types, &text.concat()].concat().as_bytes());
+            let night = |ends: &[&str]| {
+                let lines: String = ends.iter().map(|to| line(to)).collect();
+                counts(&import(&server, path, lines.as_bytes()))
+            };
+            assert_eq!(night(&["b", "c"]), [2, 0, 0, 0, 0], "{path} {types}");
+            assert_eq!(night(&["b", "c"]), [0, 0, 2, 0, 0], "{path} {types}");
+            assert_eq!(night(&["b"]), [0, 0, 1, 1, 0], "{path} {types}");
+        }
+    }
 }

@@ -11,3 +11,4 @@ mod large_containers;
 mod log;
 mod purges;
 pub mod importing;
+mod rows;

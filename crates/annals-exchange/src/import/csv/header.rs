@@ -66,6 +66,16 @@ pub(super) enum Role {
     Untitled,
 }
 
+impl Column {
+    /// Its property, if the title is the name alone. An id stays a text.
+    pub(super) fn untyped(&self) -> Option<&Arc<str>> {
+        match &self.role {
+            Role::Property { name, .. } if **name == *self.title => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl CsvHeader {
     /// Parses the titles of all columns. `has_type` says that the type of edges is known without a column; `plain` which
     /// columns of a plain header are special.

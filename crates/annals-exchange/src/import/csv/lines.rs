@@ -24,6 +24,9 @@ pub struct Lines<R> {
     /// Bytes given to the parser.
     bytes_given: u64,
     record: Measure,
+    /// The longest record, and the most delimiters in it.
+    bytes_max: usize,
+    delimiters_max: usize,
     /// The line on which the record begins.
     line: u64,
     /// Sum of the lines before it.
@@ -69,6 +72,8 @@ impl<R: BufRead> Lines<R> {
             sums: LineSums::default(),
             bytes_given: 0,
             record: Measure::default(),
+            bytes_max: RECORD_BYTES_MAX,
+            delimiters_max: DELIMITERS_MAX,
             line: 0,
             sum_before: 0,
             end: End::Untold,
@@ -84,6 +89,13 @@ impl<R: BufRead> Lines<R> {
     /// The start of the input, read to find the delimiter.
     pub fn head(&self) -> &[u8] {
         self.input.get_ref().0.get_ref()
+    }
+
+    /// Refuses longer records. Units: bytes.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max.min(RECORD_BYTES_MAX);
+        // The parser keeps eight bytes for each.
+        self.delimiters_max = (bytes_max / 8).min(DELIMITERS_MAX);
     }
 
     /// Counts these as field delimiters.
@@ -180,7 +192,7 @@ impl<R: BufRead> Read for Lines<R> {
             return Ok(1);
         }
         let record = self.record.with(line, self.field_delimiter);
-        self.excess = record.excess();
+        self.excess = record.excess(self.bytes_max, self.delimiters_max);
         if self.excess.is_some() {
             return Ok(0);
         }
@@ -204,14 +216,14 @@ impl Measure {
     }
 
     /// Why it is too long, if it is.
-    fn excess(&self) -> Option<String> {
-        if self.bytes > RECORD_BYTES_MAX {
+    fn excess(&self, bytes_max: usize, delimiters_max: usize) -> Option<String> {
+        if self.bytes > bytes_max {
             return Some(format!(
-                "expected a record of at most {RECORD_BYTES_MAX} bytes, found a longer one; is a quote in it never closed?"
+                "expected a record of at most {bytes_max} bytes, found a longer one; is a quote in it never closed?"
             ));
         }
-        (self.delimiters > DELIMITERS_MAX).then(|| {
-            format!("expected at most {DELIMITERS_MAX} delimiters in a record, found more; is a quote in it never closed?")
+        (self.delimiters > delimiters_max).then(|| {
+            format!("expected at most {delimiters_max} delimiters in a record, found more; is a quote in it never closed?")
         })
     }
 }

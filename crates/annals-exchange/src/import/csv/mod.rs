@@ -8,8 +8,11 @@ mod header;
 mod plain;
 mod value;
 mod row;
+mod untyped;
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
+use std::sync::Arc;
 
 use annals::{Error, ErrorKind, Result};
 
@@ -19,6 +22,7 @@ pub use plain::Plain;
 use record::RecordReader;
 use row::decode;
 pub use row::{Edge, Id, Node, Row};
+pub(super) use untyped::{Looks, Samples, Untyped};
 pub use value::{CellType, CsvField};
 
 use crate::import::Checked;
@@ -49,6 +53,8 @@ pub struct Layout {
     labels: Vec<String>,
     edge_type: Option<String>,
     header_sum: u64,
+    /// The properties whose columns have no type in the title.
+    untyped: BTreeSet<Arc<str>>,
 }
 
 impl Layout {
@@ -78,8 +84,10 @@ impl Layout {
         };
         let is_typed = options.plain.is_some() && header.kind == CsvKind::Nodes;
         let type_name = options.type_name.iter().filter(|_| is_typed);
+        let untyped = header.columns.iter().filter_map(header::Column::untyped).cloned().collect();
         Ok(Layout {
             header,
+            untyped,
             field_delimiter,
             array_delimiter,
             labels: type_name.chain(&options.labels).cloned().collect(),
@@ -137,6 +145,11 @@ impl<R: BufRead> RowReader<R> {
         Ok(RowReader { records, layout: layout.clone(), is_broken: false })
     }
 
+    /// Refuses longer records than these. Units: bytes.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.records.set_bytes_max(bytes_max);
+    }
+
     /// The sum over the lines of the header.
     pub fn header_sum(&self) -> u64 {
         self.layout.header_sum
@@ -145,6 +158,11 @@ impl<R: BufRead> RowReader<R> {
     /// The input of the rows.
     pub fn input(&self) -> &R {
         self.records.input()
+    }
+
+    /// The properties whose columns have no type in the title, without those of ids.
+    pub fn untyped(&self) -> &BTreeSet<Arc<str>> {
+        &self.layout.untyped
     }
 
     /// Between the values of one list cell.

@@ -55,6 +55,11 @@ impl<R: BufRead> RecordReader<R> {
         })
     }
 
+    /// Refuses longer records. Units: bytes.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.parser.as_mut().expect(PARSER).get_mut().set_bytes_max(bytes_max);
+    }
+
     /// The input below.
     pub fn input(&self) -> &R {
         self.parser.as_ref().expect(PARSER).get_ref().input()

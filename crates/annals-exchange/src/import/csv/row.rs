@@ -9,6 +9,9 @@ use super::value::{CellType, CsvField};
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};
 
+/// The most labels of a node. Each is compared with those before it.
+const LABELS_MAX: usize = 1_000;
+
 /// The node or edge of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
@@ -96,7 +99,7 @@ pub(super) fn decode(record: &CsvRecord<'_>, layout: &Layout) -> Checked<Row> {
             }
             Role::Start { group } => start = Some(decode_id(line, column, group, cell)?),
             Role::End { group } => end = Some(decode_id(line, column, group, cell)?),
-            Role::Labels => add_labels(&mut labels, cell, *array_delimiter),
+            Role::Labels => add_labels(line, &mut labels, cell, *array_delimiter)?,
             Role::Type if cell.trim().is_empty() => {}
             Role::Type => edge_type = Some(cell.trim().to_string()),
             Role::Property { name, .. } if cell.is_empty() => empty.push(Arc::clone(name)),
@@ -131,12 +134,16 @@ fn decode_id(line: u64, column: &Column, group: &Arc<str>, cell: &str) -> Checke
     }
 }
 
-fn add_labels(labels: &mut Vec<String>, cell: &str, delimiter: char) {
+fn add_labels(line: u64, labels: &mut Vec<String>, cell: &str, delimiter: char) -> Checked<()> {
     for label in cell.split(delimiter).map(str::trim).filter(|label| !label.is_empty()) {
+        if labels.len() > LABELS_MAX {
+            return Err(Refused::new(line, format!("expected at most {LABELS_MAX} labels, found more")));
+        }
         if !labels.iter().any(|other| other == label) {
             labels.push(label.to_string());
         }
     }
+    Ok(())
 }
 
 /// Decodes a cell as one value, or as a list if it has a delimiter.

@@ -26,6 +26,8 @@ pub struct Explanation {
     pub branches_skipped: usize,
     /// Instances on the page.
     pub found: usize,
+    /// For a search that finds nothing: why that may be, for people.
+    pub hints: Vec<String>,
 }
 
 impl Explanation {
@@ -54,6 +56,7 @@ impl Explanation {
             visited: search.bound.visited(),
             branches_skipped: search.bound.branches_skipped(),
             found: steps.found,
+            hints: Vec::new(),
         }
     }
 }

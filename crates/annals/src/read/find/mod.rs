@@ -12,6 +12,7 @@ mod by_plan;
 mod gather;
 mod listing;
 mod explain;
+mod hints;
 mod page;
 
 pub use explain::Explanation;

@@ -136,6 +136,10 @@ impl Snapshot {
         let mut steps = Steps { is_told: true, ..Steps::default() };
         let hits = search.run(None, &mut steps, |_, _| ())?;
         steps.found = hits.map_or(0, |hits| hits.items.len());
-        Ok(explain::Explanation::new(&search, steps))
+        let mut explanation = explain::Explanation::new(&search, steps);
+        if explanation.found == 0 && find.after.is_none() && find.offset == 0 {
+            explanation.hints = self.hints(kind, find)?;
+        }
+        Ok(explanation)
     }
 }
