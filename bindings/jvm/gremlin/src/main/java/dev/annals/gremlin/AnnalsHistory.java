@@ -118,7 +118,7 @@ final class AnnalsHistory implements Service<Object, Map<String, Object>> {
         }
     }
 
-    /** Versions as maps. Whoever iterates to the end, or closes it, frees the snapshot. */
+    /** Versions as maps. The end of the iteration frees the snapshot, and so does {@link #close}. */
     private static final class Versions implements CloseableIterator<Map<String, Object>> {
         private final Iterator<Version> versions;
         private final Runnable end;
