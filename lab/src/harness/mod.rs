@@ -35,5 +35,5 @@ pub use results::{Results, newest_runs};
 pub use run::RunSuite;
 pub use server::PeerServer;
 pub use steady::steady_from;
-pub use suite::{Part, Reason, Suite, whole};
+pub use suite::{Part, Quote, Reason, Suite, whole};
 pub use target::{Kind, Target};

@@ -215,11 +215,13 @@ mod tests {
             title: name.into(),
             target_kind: Kind::Ours,
             beside: beside.map(str::to_owned),
+            against: None,
         };
         let run = Run {
             suite: "limits".into(),
             title: String::new(),
             text: String::new(),
+            subject: None,
             rows: Vec::new(),
             form: Form::RowsDown,
             targets: vec![target("annals", None), target("limit", Some("annals")), target("disk", None)],

@@ -4,12 +4,11 @@ mod measured;
 mod statistics;
 mod comparison;
 mod numbers;
-mod finding;
 pub mod document;
 mod figures;
 mod beside;
 mod peak;
-mod faster;
+mod lead;
 mod page;
 mod percentiles;
 mod pressure;
@@ -35,7 +34,7 @@ pub use bundle::Bundle;
 pub use compare::Compare;
 pub use gate::Gate;
 
-use crate::harness::{DATA, Reason, Results, Suite, newest_runs};
+use crate::harness::{DATA, Results, Suite, newest_runs};
 use crate::outcome::Outcome;
 use crate::published::write_pages;
 use document::{Block, Document};
@@ -117,9 +116,9 @@ impl Report {
                 )
                 .into());
             }
-            let reasons = reasons(suites, &name);
+            let suite = suite_of(suites, &name);
             if self.markdown {
-                let mut document = page(&measured, reasons, Extent::Short);
+                let mut document = page(&measured, suite, Extent::Short);
                 document.keep_plots(&self.plot);
                 missing.retain(|name| document.plot(name).is_none());
                 plots(&out, &document)?;
@@ -127,7 +126,7 @@ impl Report {
                 continue;
             }
             write(&out.join(format!("{name}.csv")), &csv::csv(&measured)?)?;
-            let document = page(&measured, reasons, Extent::Whole);
+            let document = page(&measured, suite, Extent::Whole);
             write_document(&out, &name, &document)?;
             index.push(index::Entry {
                 file: format!("{name}.html"),
@@ -157,9 +156,9 @@ impl Report {
     }
 }
 
-/// Why other systems are faster, of the suite of this name.
-fn reasons(suites: &[&Suite], name: &str) -> &'static [Reason] {
-    suites.iter().find(|suite| suite.name == name).map_or(&[], |suite| suite.reasons)
+/// The suite of this name, unless there is none any more.
+fn suite_of<'s>(suites: &[&'s Suite], name: &str) -> Option<&'s Suite> {
+    suites.iter().find(|suite| suite.name == name).copied()
 }
 
 /// Writes the pages of a document, in HTML and in Markdown with its plots, and prints the names of both.
