@@ -8,6 +8,7 @@ mod target;
 mod suite;
 mod record;
 mod results;
+pub mod kept;
 mod plan;
 mod cell;
 mod process;

@@ -33,8 +33,11 @@ impl Results {
         Ok(Results { folder: folder.to_owned(), run, records: Vec::new() })
     }
 
-    /// Reads a run. A line that was cut off at the end is left out.
+    /// Reads a run from its folder, or a kept one from its file. A line that was cut off at the end is left out.
     pub fn read(folder: &Path) -> Outcome<Results> {
+        if folder.is_file() {
+            return super::kept::read(folder);
+        }
         let run = read_run(folder)?;
         let path = folder.join("records.jsonl");
         let text = fs::read_to_string(&path).map_err(at(&path))?;

@@ -128,6 +128,13 @@ impl RunSuite {
 
     /// The run that this command goes on with.
     fn read(&self, suite: &Suite, folder: &Path) -> Outcome<Results> {
+        if folder.is_file() {
+            return Err(format!(
+                "{}: is a kept run; --resume goes on with the folder of a run",
+                folder.display()
+            )
+            .into());
+        }
         let mut results = Results::read(folder)?;
         if results.run.suite != suite.name {
             return Err(format!("{}: is a run of {}", folder.display(), results.run.suite).into());

@@ -28,6 +28,9 @@ impl Bundle {
     ///
     /// Errors: if there is no run, or the archive exists.
     pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
+        if self.run.is_file() {
+            return Err(format!("{}: expected the folder of a run, found a file", self.run.display()).into());
+        }
         let measured = Measured::of(Results::read(&self.run)?)?;
         let out = self.out.clone().unwrap_or_else(|| self.run.with_extension("tar.gz"));
         let at = |error: std::io::Error| format!("{}: {error}", out.display());

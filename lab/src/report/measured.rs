@@ -17,6 +17,8 @@ pub type Key = (String, String, String);
 /// A run, ready for tables.
 pub struct Measured {
     pub results: Results,
+    /// The name of the page and how the names of its plots begin: that of the suite, unless a kept run has another.
+    pub page: String,
     cells: BTreeMap<Key, CellFigures>,
 }
 
@@ -62,7 +64,8 @@ impl Measured {
                 cells.entry(key).or_default().add(figure)?;
             }
         }
-        let mut measured = Measured { results, cells };
+        let page = results.run.suite.clone();
+        let mut measured = Measured { results, page, cells };
         measured.add_failures();
         measured.drop_wrong();
         Ok(measured)

@@ -37,7 +37,7 @@ pub fn plots(measured: &Measured) -> Vec<Plot> {
 fn plot(measured: &Measured, name: &str, text: String, svg: String) -> Plot {
     // A row may be named in words; a file is easier to use without them.
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    let name: String = format!("{}-{name}", measured.results.run.suite).chars().map(plain).collect();
+    let name: String = format!("{}-{name}", measured.page).chars().map(plain).collect();
     Plot { name, text, svg, notes: Vec::new() }
 }
 

@@ -150,7 +150,7 @@ fn extremes(measured: &Measured, own: &[&Comparison]) -> Vec<String> {
 }
 
 /// The row and the volume of a comparison.
-fn place(measured: &Measured, found: &Comparison) -> String {
+pub fn place(measured: &Measured, found: &Comparison) -> String {
     let volume = volumes(&[&found.volume], measured.counts(&found.row));
     format!("in \"{}\" at {volume}", measured.title(&found.row))
 }

@@ -6,5 +6,5 @@ mod unlike;
 pub mod quotes;
 
 pub use faster::faster;
-pub use finding::findings;
+pub use finding::{findings, keeping, place};
 pub use unlike::unlike;
