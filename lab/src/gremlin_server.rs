@@ -19,8 +19,11 @@ const fn server(name: &'static str, title: &'static str, kind: Kind) -> Target {
 
 /// Each row has its bar at every volume.
 fn rows() -> Vec<Row> {
-    let barred =
-        |row: Row| VOLUMES.iter().fold(row, |row, volume| row.times_of(OURS, volume, 1.0, JANUSGRAPH));
+    let barred = |row: Row| {
+        VOLUMES
+            .iter()
+            .fold(row.over("requests in flight"), |row, volume| row.times_of(OURS, volume, 1.0, JANUSGRAPH))
+    };
     vec![
         barred(Row::new(ROWS[0], "A vertex by its id, with its property", "requests/s")),
         barred(Row::new(ROWS[1], "Two hops from a vertex by its id", "visits/s")),
@@ -53,6 +56,8 @@ pub const SUITE: Suite = Suite {
         "JanusGraph makes its schema when the graph is loaded, and not before.",
     ],
     reasons: &[],
+    against: &[],
+    quotes: &[],
 };
 
 /// The number of requests in flight of a volume.

@@ -67,6 +67,22 @@ impl Latencies {
         self.0.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
     }
 
+    /// The same with two significant digits, which take a fraction of the room.
+    pub fn thinned(&self) -> Outcome<Latencies> {
+        let mut thinned = Histogram::new_with_bounds(1, LATENCY_MAX, 2)?;
+        for (latency, count) in self.counts() {
+            thinned.record_n(latency.clamp(1, LATENCY_MAX), count)?;
+        }
+        Ok(Latencies(thinned))
+    }
+
+    /// Encodes them, as [`encode`] does.
+    pub fn encode(&self) -> Outcome<String> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&self.0, &mut bytes).map_err(|error| error.to_string())?;
+        Ok(STANDARD.encode(bytes))
+    }
+
     /// Decodes what [`encode`], or an adapter's own library, has encoded.
     pub fn decode(text: &str) -> Outcome<Latencies> {
         let bytes = STANDARD.decode(text)?;
@@ -91,9 +107,7 @@ pub fn encode_counts(latencies: impl Iterator<Item = (u64, u64)>) -> Outcome<Str
     for (latency, count) in latencies {
         histogram.record_n(latency.clamp(1, LATENCY_MAX), count)?;
     }
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).map_err(|error| error.to_string())?;
-    Ok(STANDARD.encode(bytes))
+    Latencies(histogram).encode()
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ enum Command {
     Report(report::Report),
     /// A run with its summary and its raw samples as one file, for others to check.
     Bundle(report::Bundle),
+    /// A run as one small file beside the sources, from which its page can be written again.
+    Keep(report::Keep),
     /// The figures of two runs, row by row.
     Compare(report::Compare),
     /// Two builds of this program in turn: fails if the new one is slower.
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(SUITES),
         Command::Report(report) => report.run(SUITES),
         Command::Bundle(bundle) => bundle.run(SUITES),
+        Command::Keep(keep) => keep.run(),
         Command::Compare(compare) => compare.run(),
         Command::Gate(gate) => gate.run(SUITES),
         Command::Cell(cell) => cell.run(SUITES),

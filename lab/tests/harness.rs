@@ -314,7 +314,7 @@ fn a_gate_without_figures_does_not_open() {
 #[test]
 fn what_cannot_be_run_is_refused_with_what_can() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 16] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["datastore", "--quick"], "`annals-lab run datastore` measures it"),
         (&["methods"], "`annals-lab run methods` measures it"),
         (&["oracle"], "no command has this name"),
@@ -322,6 +322,11 @@ fn what_cannot_be_run_is_refused_with_what_can() {
         (&["run", "nothing"], "expected one of threads"),
         (&["run", "threads", "--target", "oracle"], "expected one of annals"),
         (&["run", "limits", "--target", "limit"], "is measured in turn with annals"),
+        (
+            &["run", "threads", "--target", "annals,null", "--subject", "null"],
+            "--subject null: expected a form of Annals among the targets: annals",
+        ),
+        (&["report", "--index"], "--markdown"),
         (&["run", "threads", "--part", "none"], "has no part \"none\""),
         (&["run", "threads", "--volume", "0"], "expected 1 to 10000 threads"),
         (&["run", "methods", "--volume", "5"], "such as 0005-02"),

@@ -10,7 +10,9 @@ use super::measure::{Plan, measure};
 use super::row::ROWS;
 use super::stores::Stored;
 use super::target::{Call, Target as Store};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Peer, Reason, Row, Suite, Target, TargetRecord, whole};
+use crate::harness::{
+    Cell, Figure, Form, Kind, Part, Peer, Quote, Reason, Row, Suite, Target, TargetRecord, whole,
+};
 use crate::outcome::Outcome;
 
 /// Fewer entries make rows that change nothing; more make transactions that are too large.
@@ -83,6 +85,14 @@ pub const SUITE: Suite = Suite {
             text: "Once it is read, the JSON file is a tree in memory without versions, which is asked and returned as it is.",
         },
     ],
+    against: &[],
+    quotes: &[
+        Quote { text: "Reading one item", rows: &["get item"], volumes: &["100000"] },
+        Quote { text: "Creating one item", rows: &["create an item"], volumes: &["100000"] },
+        Quote { text: "Removing one item", rows: &["remove an item"], volumes: &["100000"] },
+        Quote { text: "Filling a list", rows: &["create batch", "create all items"], volumes: &["100000"] },
+        Quote { text: "Emptying it", rows: &["remove all"], volumes: &["100000"] },
+    ],
 };
 
 const fn store(name: &'static str, title: &'static str) -> Target {
@@ -96,7 +106,7 @@ fn items(volume: &str) -> Outcome<u32> {
 
 fn rows() -> Vec<Row> {
     let row = |row: &super::row::Row| {
-        let found = Row::new(row.name, row.name, "s").less();
+        let found = Row::new(row.name, row.name, "s").less().over("items");
         let found = if row.timed.iter().any(is_write) { found.of_writes() } else { found };
         row.bar.iter().fold(found, |found, (target, most)| found.at_most(target, "100000", *most))
     };

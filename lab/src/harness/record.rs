@@ -10,6 +10,9 @@ pub struct Run {
     pub suite: String,
     pub title: String,
     pub text: String,
+    /// The form of Annals that the page is about; the first of `targets` if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     pub rows: Vec<Row>,
     #[serde(default)]
     pub form: Form,
@@ -52,6 +55,9 @@ pub struct Row {
     pub better: Better,
     /// Figures of writes are compared only between targets that are equally durable.
     pub is_write: bool,
+    /// The things that its volumes count, such as threads; none if they are only names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<Bar>,
 }
@@ -90,12 +96,25 @@ impl Row {
     /// A row of reads, of which more is better.
     pub fn new(name: impl Into<String>, title: impl Into<String>, unit: &str) -> Row {
         let (name, title) = (name.into(), title.into());
-        Row { name, title, unit: unit.to_owned(), better: Better::More, is_write: false, bars: Vec::new() }
+        Row {
+            name,
+            title,
+            unit: unit.to_owned(),
+            better: Better::More,
+            is_write: false,
+            counts: None,
+            bars: Vec::new(),
+        }
     }
 
     /// The same of writes.
     pub fn of_writes(self) -> Row {
         Row { is_write: true, ..self }
+    }
+
+    /// The same, whose volumes count these things.
+    pub fn over(self, things: &str) -> Row {
+        Row { counts: Some(things.to_owned()), ..self }
     }
 
     /// The same, of which less is better.
@@ -137,6 +156,9 @@ pub struct TargetName {
     /// The target in whose cells it is measured, if it has none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
+    /// The form of Annals that it is compared with, if that is another one than the subject of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -265,6 +287,9 @@ pub struct LoadRecord {
     /// Requests that nginx answers to the same generator. Units: requests per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_ceiling: Option<f64>,
+    /// The load at half of the highest rate that was held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half: Option<LoadStep>,
     /// Every step of the search that led to the figure, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<LoadStep>,

@@ -33,8 +33,11 @@ impl Results {
         Ok(Results { folder: folder.to_owned(), run, records: Vec::new() })
     }
 
-    /// Reads a run. A line that was cut off at the end is left out.
+    /// Reads a run from its folder, or a kept one from its file. A line that was cut off at the end is left out.
     pub fn read(folder: &Path) -> Outcome<Results> {
+        if folder.is_file() {
+            return super::kept::read(folder);
+        }
         let run = read_run(folder)?;
         let path = folder.join("records.jsonl");
         let text = fs::read_to_string(&path).map_err(at(&path))?;
@@ -215,11 +218,13 @@ mod tests {
             title: name.into(),
             target_kind: Kind::Ours,
             beside: beside.map(str::to_owned),
+            against: None,
         };
         let run = Run {
             suite: "limits".into(),
             title: String::new(),
             text: String::new(),
+            subject: None,
             rows: Vec::new(),
             form: Form::RowsDown,
             targets: vec![target("annals", None), target("limit", Some("annals")), target("disk", None)],

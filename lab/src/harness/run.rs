@@ -15,7 +15,7 @@ use super::plan::{Planned, cells};
 use super::record::{CellRecord, PartRecord, Record, Row, Run, Skip, TargetName};
 use super::results::Results;
 use super::suite::{Part, Suite};
-use super::target::Target;
+use super::target::{Kind, Target};
 use crate::outcome::Outcome;
 use crate::run::{Machine, command_line, make_folder};
 
@@ -41,6 +41,9 @@ pub struct RunSuite {
     /// write one.
     #[arg(long, value_name = "NAME=COMMAND")]
     adapter: Vec<Target>,
+    /// The form of Annals that the page is about: its title and its first lines name it [default: the first target].
+    #[arg(long, value_name = "TARGET")]
+    subject: Option<String>,
     /// Volumes [default: all of the suite].
     #[arg(long, value_delimiter = ',')]
     volume: Vec<String>,
@@ -69,7 +72,7 @@ pub struct RunSuite {
     #[arg(long, default_value = DATA)]
     out: PathBuf,
     /// Go on with a run that was broken off, or with more repeats.
-    #[arg(long, conflicts_with_all = ["target", "volume", "part", "row", "quick"])]
+    #[arg(long, conflicts_with_all = ["target", "subject", "volume", "part", "row", "quick"])]
     resume: Option<PathBuf>,
     /// Measures these targets of the run again, and drops what it has of them.
     #[arg(long, requires = "resume", value_delimiter = ',', value_name = "TARGET")]
@@ -125,6 +128,13 @@ impl RunSuite {
 
     /// The run that this command goes on with.
     fn read(&self, suite: &Suite, folder: &Path) -> Outcome<Results> {
+        if folder.is_file() {
+            return Err(format!(
+                "{}: is a kept run; --resume goes on with the folder of a run",
+                folder.display()
+            )
+            .into());
+        }
         let mut results = Results::read(folder)?;
         if results.run.suite != suite.name {
             return Err(format!("{}: is a run of {}", folder.display(), results.run.suite).into());
@@ -197,6 +207,7 @@ impl RunSuite {
                 return Err(format!("target {name}: is measured in turn with {host}; choose both").into());
             }
         }
+        self.check_subject(&targets)?;
         let now = jiff::Timestamp::now();
         let mut doubts = machine.doubts();
         if self.quick {
@@ -207,9 +218,10 @@ impl RunSuite {
             suite: suite.name.into(),
             title: suite.title.into(),
             text: suite.text.into(),
+            subject: self.subject.clone(),
             rows,
             form: suite.form,
-            targets: targets.iter().map(TargetName::of).collect(),
+            targets: targets.iter().map(|target| TargetName::of(target, suite)).collect(),
             volumes: if self.volume.is_empty() {
                 volumes.iter().map(|volume| (*volume).to_owned()).collect()
             } else {
@@ -233,6 +245,20 @@ impl RunSuite {
         };
         let name = format!("{}-{}", suite.name, now.strftime("%Y%m%dT%H%M%S"));
         Results::create(&self.out.join(name), run)
+    }
+
+    /// Errors: if the subject is no form of Annals among the targets.
+    fn check_subject(&self, targets: &[Target]) -> Outcome<()> {
+        let ours: Vec<&str> =
+            targets.iter().filter(|target| target.kind == Kind::Ours).map(|target| target.name).collect();
+        match &self.subject {
+            Some(name) if !ours.contains(&name.as_str()) => Err(format!(
+                "--subject {name}: expected a form of Annals among the targets: {}",
+                ours.join(", ")
+            )
+            .into()),
+            _ => Ok(()),
+        }
     }
 
     /// The targets of the run that can be started, and why the others cannot.
@@ -368,12 +394,19 @@ fn without_places(arguments: impl Iterator<Item = String>) -> impl Iterator<Item
 }
 
 impl TargetName {
-    fn of(target: &Target) -> TargetName {
+    fn of(target: &Target, suite: &Suite) -> TargetName {
         let beside = match target.peer {
             Some(Peer::Beside(host)) => Some(host.to_owned()),
             _ => None,
         };
-        TargetName { name: target.name.into(), title: target.title.into(), target_kind: target.kind, beside }
+        let against = suite.against.iter().find(|(name, _)| *name == target.name);
+        TargetName {
+            name: target.name.into(),
+            title: target.title.into(),
+            target_kind: target.kind,
+            beside,
+            against: against.map(|(_, ours)| (*ours).to_owned()),
+        }
     }
 }
 

@@ -27,6 +27,11 @@ pub struct Suite {
     pub unfair: &'static [&'static str],
     /// Why other systems are faster, where they are.
     pub reasons: &'static [Reason],
+    /// Systems that are compared with another form of Annals than the subject of the page, and that form: both are asked
+    /// in the same way, such as over HTTP.
+    pub against: &'static [(&'static str, &'static str)],
+    /// The lines of its page that others quote.
+    pub quotes: &'static [Quote],
 }
 
 /// Why systems are faster than Annals in some rows.
@@ -36,6 +41,16 @@ pub struct Reason {
     /// How the names of these rows begin.
     pub rows: &'static [&'static str],
     pub text: &'static str,
+}
+
+/// Figures that other pages quote in one line.
+pub struct Quote {
+    /// The work that they measure: the line begins with it.
+    pub text: &'static str,
+    /// The first words of the names of their rows; all rows if empty.
+    pub rows: &'static [&'static str],
+    /// Their volumes; all if empty.
+    pub volumes: &'static [&'static str],
 }
 
 /// Rows that are measured together, in one process.
@@ -61,6 +76,17 @@ pub fn whole(volume: &str, what: &str, range: RangeInclusive<u32>) -> Outcome<u3
     let number = volume.parse().ok().filter(|number| range.contains(number));
     let expected = || format!("volume {volume:?}: expected {} to {} {what}", range.start(), range.end());
     Ok(number.ok_or_else(expected)?)
+}
+
+impl Quote {
+    /// True if this figure is one of them.
+    pub fn has(&self, row: &str, volume: &str) -> bool {
+        let begins = |words: &&str| {
+            row.strip_prefix(*words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        };
+        (self.rows.is_empty() || self.rows.iter().any(begins))
+            && (self.volumes.is_empty() || self.volumes.contains(&volume))
+    }
 }
 
 impl Part {

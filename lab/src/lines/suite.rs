@@ -29,6 +29,8 @@ pub const SUITE: Suite = Suite {
         "`annals-lab limits` lists further reasons, and judges each line by its bar.",
     ],
     reasons: &[],
+    against: &[],
+    quotes: &[],
 };
 
 /// An experiment that has lines is a part.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::measure::{Plan, measure};
 use super::script::{SCRIPTS, Script, Wording};
 use crate::harness::{
-    Cell, Figure, Form, Kind, Part, Peer, PeerServer, Row, Suite, Target, TargetRecord, whole,
+    Cell, Figure, Form, Kind, Part, Peer, PeerServer, Quote, Row, Suite, Target, TargetRecord, whole,
 };
 use crate::outcome::Outcome;
 use crate::run::{Client, Place, Request, Server};
@@ -61,6 +61,8 @@ pub const SUITE: Suite = Suite {
         "Each system runs all scripts on one repository, one after the other, below paths of their own.",
     ],
     reasons: &[],
+    against: &[],
+    quotes: &[Quote { text: "The scripts that it finished", rows: &[], volumes: &["10000"] }],
 };
 
 const fn fedora(target: &'static str, name: &'static str, title: &'static str) -> Target {
@@ -75,7 +77,9 @@ fn items(volume: &str) -> Outcome<u32> {
 fn rows() -> Vec<Row> {
     let row = |script: Script, (name, title, is_write): (&str, &str, bool)| {
         let script_name = script.name();
-        let row = Row::new(format!("{script_name} {name}"), format!("{script_name}: {title}"), "s").less();
+        let row = Row::new(format!("{script_name} {name}"), format!("{script_name}: {title}"), "s")
+            .less()
+            .over("items");
         match name {
             _ if is_write => row.of_writes(),
             "curl" if script != Script::Binaries => row.at_most("annals", "10000", 0.1),

@@ -10,7 +10,7 @@ use super::row::{Bar, Method, ROWS};
 use super::run::Run;
 use super::volume::Volume;
 use super::{egeria, in_process, over_http, phases};
-use crate::harness::{Cell, Figure, Form, Kind, Part, Reason, Row, Suite, Target, TargetRecord};
+use crate::harness::{Cell, Figure, Form, Kind, Part, Quote, Reason, Row, Suite, Target, TargetRecord};
 use crate::outcome::Outcome;
 
 /// Time of a cell that no call may use: for the figures. Units: seconds.
@@ -61,9 +61,30 @@ pub const SUITE: Suite = Suite {
     ],
     reasons: &[Reason {
         targets: &["egeria-memory"],
-        rows: &["entity-retrieval-get-entity-detail"],
-        text: "Egeria in memory hands out the object that it keeps. Annals builds the answer from its versions.",
+        rows: &["entity-retrieval", "relationship-retrieval"],
+        text: "Egeria in memory hands out the object that it keeps. Annals builds the answer from its versions; as a repository of Egeria \
+               it is asked by native calls, and its answer is made into objects of Java.",
     }],
+    against: &[(egeria::MEMORY_REST.name, "annals-http")],
+    quotes: &[
+        Quote { text: "Reads by id", rows: &["entity-retrieval", "relationship-retrieval"], volumes: &[] },
+        Quote {
+            text: "Searches",
+            rows: &["entity-search", "relationship-search", "classification-search"],
+            volumes: &[],
+        },
+        Quote { text: "Walks", rows: &["graph-queries"], volumes: &[] },
+        Quote {
+            text: "Reads of the past",
+            rows: &["entity-history", "relationship-history", "graph-history"],
+            volumes: &[],
+        },
+        Quote {
+            text: "Creating and changing an instance",
+            rows: &["entity-creation", "entity-update", "relationship-creation", "relationship-update"],
+            volumes: &[],
+        },
+    ],
 };
 
 fn rows() -> Vec<Row> {

@@ -245,6 +245,7 @@ impl Session {
             late: loaded.late_share(),
             is_generator_limit: loaded.is_generator_limit(),
             generator_ceiling: self.ceiling,
+            half: None,
             steps: Vec::new(),
         };
         Ok((loaded, record))
@@ -331,6 +332,9 @@ impl Session {
         if !is_confirmed {
             return Ok(Figure::state("ERR(no rate is held for the whole step)"));
         }
+        let half = rate / 2.0;
+        let (at_half, _) = self.load(ask, self.callers_at(half), Pace::Rate(half), step_time)?;
+        record.half = Some(step(&at_half, Some(half)));
         steps.sort_by(|one, other| one.offered.partial_cmp(&other.offered).expect("rates are numbers"));
         record.steps = steps;
         record.is_generator_limit |= is_generator_limit;

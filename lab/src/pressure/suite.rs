@@ -3,7 +3,7 @@
 use super::overload::{AFTER, LONGEST, LOST, READ_WHILE_WRITING, SHED};
 use super::system::introduction;
 use super::{overload, read_rows, syncs, write_rows};
-use crate::harness::{Cell, Form, Kind, Part, Peer, Reason, Row, Suite, Syncs, Target, whole};
+use crate::harness::{Cell, Form, Kind, Part, Peer, Quote, Reason, Row, Suite, Syncs, Target, whole};
 use crate::outcome::Outcome;
 
 const OURS: &str = "annals";
@@ -17,8 +17,9 @@ const fn hugegraph(name: &'static str, title: &'static str, kind: Kind) -> Targe
 }
 
 fn rows() -> Vec<Row> {
-    let read = |name: &str, title: &str| Row::new(name, title, "requests/s");
-    let write = |name: &str, title: &str, unit: &str| Row::new(name, title, unit).of_writes();
+    let row = |name: &str, title: &str, unit: &str| Row::new(name, title, unit).over("vertices");
+    let read = |name: &str, title: &str| row(name, title, "requests/s");
+    let write = |name: &str, title: &str, unit: &str| row(name, title, unit).of_writes();
     vec![
         read("vertex", "A vertex by its id, closed loop")
             .times_of(OURS, VOLUME, 0.6, "nginx")
@@ -32,7 +33,7 @@ fn rows() -> Vec<Row> {
         read("kout-1-rate", "Vertices at depth 1, highest arrival rate held"),
         read("kout-2", "Vertices at depth 2, closed loop"),
         read("kout-2-rate", "Vertices at depth 2, highest arrival rate held"),
-        Row::new("callers", "Callers with a read a second each, for a minute", "callers")
+        row("callers", "Callers with a read a second each, for a minute", "callers")
             .at_least(OURS, VOLUME, 14_500.0),
         write("insert-vertex", "One vertex a request, closed loop", "vertices/s")
             .times_of(OURS, VOLUME, 5.0, HUGEGRAPH),
@@ -46,15 +47,15 @@ fn rows() -> Vec<Row> {
             .times_of(OURS, VOLUME, 3.0, HUGEGRAPH),
         write("import-vertices-200", "Imports of 200 vertices, closed loop", "vertices/s"),
         write("import-edges-500", "Imports of 500 edges, closed loop", "edges/s"),
-        Row::new(READ_WHILE_WRITING, "Reads while vertices come at 80 % of the highest rate, p99", "ms")
+        row(READ_WHILE_WRITING, "Reads while vertices come at 80 % of the highest rate, p99", "ms")
             .less()
             .at_most(OURS, VOLUME, 50.0),
-        Row::new(SHED, "Insertions that get through at twice the highest rate, of the highest", "%")
+        row(SHED, "Insertions that get through at twice the highest rate, of the highest", "%")
             .of_writes()
             .at_least(OURS, VOLUME, 80.0),
-        Row::new(LONGEST, "Longest of their answers", "s").less().at_most(OURS, VOLUME, 2.0),
-        Row::new(AFTER, "Insertions at half of the highest rate, a second after that, p99", "ms").less(),
-        Row::new(LOST, "Acknowledged insertions that are gone after an end under that load", "vertices")
+        row(LONGEST, "Longest of their answers", "s").less().at_most(OURS, VOLUME, 2.0),
+        row(AFTER, "Insertions at half of the highest rate, a second after that, p99", "ms").less(),
+        row(LOST, "Acknowledged insertions that are gone after an end under that load", "vertices")
             .less()
             .at_most(OURS, VOLUME, 0.0),
     ]
@@ -166,6 +167,15 @@ pub const SUITE: Suite = Suite {
                many callers as the client opens at most, and two cores answer or refuse them one after the other: so each waits about as \
                long as all others take. JanusGraph answers most requests of an overload with other errors.",
     }],
+    against: &[],
+    quotes: &[
+        Quote { text: "Reading a vertex by its id", rows: &["vertex", "vertex-rate"], volumes: &[] },
+        Quote { text: "Reading an edge by its id", rows: &["edge", "edge-rate"], volumes: &[] },
+        Quote { text: "Walks to depth 1 and 2", rows: &["kout"], volumes: &[] },
+        Quote { text: "Inserting a vertex in a request", rows: &["insert-vertex"], volumes: &[] },
+        Quote { text: "Inserting an edge in a request", rows: &["insert-edge"], volumes: &[] },
+        Quote { text: "Inserting batches", rows: &["vertices-200", "edges-500"], volumes: &[] },
+    ],
 };
 
 /// The number of vertices of a volume.

@@ -28,6 +28,7 @@ impl Drawn {
             name: format!("published-{name}-{}", number + 1),
             text,
             svg,
+            notes: Vec::new(),
         };
         Drawn { name, heading, about, plots: plots.enumerate().map(plot).collect() }
     }
@@ -117,7 +118,8 @@ fn by_repository(table: &Table) -> Drawn {
             let run = Some(run(repository, volume)?);
             let column = table.column_with(&[("repository", repository), ("volume", volume)])?;
             let name = format!("{volume} ({repository})");
-            Some(Source { series: Series { name, colour, shape, is_hollow: colour == 1 }, column, run })
+            let series = Series { name, colour, shape, is_hollow: colour == 1, is_bold: false };
+            Some(Source { series, column, run })
         })
         .collect();
     medians("xtdb-janusgraph", "XTDB and JanusGraph", BY_REPOSITORY, table, &sources)

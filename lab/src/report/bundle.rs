@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::measured::Measured;
 use super::page::{Extent, page};
-use super::{csv, markdown, reasons};
+use super::{csv, markdown, suite_of};
 use crate::harness::{Results, Suite};
 use crate::outcome::Outcome;
 
@@ -28,6 +28,9 @@ impl Bundle {
     ///
     /// Errors: if there is no run, or the archive exists.
     pub fn run(&self, suites: &[&Suite]) -> Outcome<()> {
+        if self.run.is_file() {
+            return Err(format!("{}: expected the folder of a run, found a file", self.run.display()).into());
+        }
         let measured = Measured::of(Results::read(&self.run)?)?;
         let out = self.out.clone().unwrap_or_else(|| self.run.with_extension("tar.gz"));
         let at = |error: std::io::Error| format!("{}: {error}", out.display());
@@ -41,8 +44,8 @@ impl Bundle {
             header.set_mode(0o644);
             Ok(archive.append_data(&mut header, folder.join(name), text.as_bytes()).map_err(at)?)
         };
-        let reasons = reasons(suites, &measured.results.run.suite);
-        add("summary.md", &markdown::markdown(&page(&measured, reasons, Extent::Whole)))?;
+        let suite = suite_of(suites, &measured.results.run.suite);
+        add("summary.md", &markdown::markdown(&page(&measured, suite, Extent::Whole)))?;
         add("summary.csv", &csv::csv(&measured)?)?;
         let targets: Vec<_> = measured
             .results

@@ -4,6 +4,9 @@ use super::measured::Measured;
 use super::statistics::Ratio;
 use crate::harness::{Kind, Row, TargetName};
 
+/// A target that loses nothing of what it acknowledged.
+pub const SYNCED: &str = "synced";
+
 /// One comparison: above 1 Annals is better.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -11,6 +14,15 @@ pub struct Comparison {
     pub volume: String,
     pub ours: String,
     pub target: String,
+    pub ratio: Ratio,
+}
+
+/// Figures of a write that no page compares: the subject and another system keep differently well what they acknowledge.
+pub struct Unlike<'m> {
+    pub row: &'m Row,
+    pub volume: &'m str,
+    pub target: &'m TargetName,
+    /// Above 1 the subject is faster all the same.
     pub ratio: Ratio,
 }
 
@@ -23,18 +35,20 @@ pub enum Apart {
     NoFigure,
 }
 
-/// How well a target keeps what it acknowledged.
+/// How well a target keeps what it acknowledged: `synced`, `unsynced` or `memory`.
 fn class(durability: &str) -> &str {
-    if durability.starts_with("synced") { "synced" } else { durability }
+    if durability.starts_with(SYNCED) { SYNCED } else { durability }
 }
 
 impl Measured {
     /// Annals beside a target in one row at one volume.
     ///
-    /// Figures of writes are compared with the Annals that is as durable; others with the first Annals of the run.
+    /// Figures of writes are compared with the Annals that is as durable; others with the subject of the page. A target
+    /// that is asked as one form of Annals is compared with that form only.
     pub fn compare(&self, row: &Row, volume: &str, target: &TargetName) -> Result<Comparison, Apart> {
         let mut is_apart = false;
-        for ours in self.of_kind(&[Kind::Ours]) {
+        let against = |ours: &&TargetName| target.against.as_ref().is_none_or(|name| *name == ours.name);
+        for ours in self.ours().into_iter().filter(against) {
             match self.times_of(row, volume, &ours.name, &target.name) {
                 Err(Apart::Durability) => is_apart = true,
                 Err(Apart::NoFigure) => {}
@@ -56,13 +70,40 @@ impl Measured {
 
     /// How many times as good one target is as another one, in one row at one volume.
     pub fn times_of(&self, row: &Row, volume: &str, one: &str, other: &str) -> Result<Ratio, Apart> {
-        let durability = |name: &str| {
-            self.introduction(name).map(|told| class(&told.durability).to_owned()).unwrap_or_default()
-        };
-        if row.is_write && durability(one) != durability(other) {
+        if row.is_write && self.class(one) != self.class(other) {
             return Err(Apart::Durability);
         }
         self.ratio(row, volume, one, other).ok_or(Apart::NoFigure)
+    }
+
+    /// How well a target says that it keeps what it acknowledges: `synced`, `unsynced`, `memory`, or nothing.
+    pub fn class(&self, target: &str) -> &str {
+        self.introduction(target).map_or("", |told| class(&told.durability))
+    }
+
+    /// The figures of writes of the subject and of other systems that keep them differently well.
+    pub fn unlike(&self) -> Vec<Unlike<'_>> {
+        let Some(subject) = self.subject() else { return Vec::new() };
+        let is_rival =
+            |target: &&TargetName| target.against.as_ref().is_none_or(|name| *name == subject.name);
+        let peers = self.of_kind(&[Kind::Peer, Kind::Tuned]).into_iter().filter(is_rival);
+        let peers: Vec<_> =
+            peers.filter(|peer| self.class(&peer.name) != self.class(&subject.name)).collect();
+        let mut all = Vec::new();
+        for row in self.closed_loops().into_iter().filter(|row| row.is_write) {
+            for volume in self.volumes(&row.name) {
+                let of = |target| {
+                    Some(Unlike {
+                        row,
+                        volume,
+                        target,
+                        ratio: self.ratio(row, volume, &subject.name, &target.name)?,
+                    })
+                };
+                all.extend(peers.iter().filter_map(|target: &&TargetName| of(*target)));
+            }
+        }
+        all
     }
 
     /// The same whatever they promise to keep; None if one of them has no figure.
@@ -73,9 +114,7 @@ impl Measured {
 
     /// How many times as good a target that syncs what it writes is as one that does not; None unless that is so.
     pub fn times_of_unsynced(&self, row: &Row, volume: &str, one: &str, other: &str) -> Option<Ratio> {
-        let is_synced =
-            |name: &str| self.introduction(name).is_some_and(|told| class(&told.durability) == "synced");
-        if !is_synced(one) || is_synced(other) {
+        if self.class(one) != SYNCED || self.class(other) == SYNCED {
             return None;
         }
         self.ratio(row, volume, one, other)
@@ -86,12 +125,17 @@ impl Measured {
     pub fn comparisons(&self) -> Vec<Comparison> {
         let peers = self.of_kind(&[Kind::Peer, Kind::Tuned]);
         let mut all = Vec::new();
-        for row in self.rows().into_iter().filter(|row| !self.is_open_loop(&row.name)) {
+        for row in self.closed_loops() {
             for volume in self.volumes(&row.name) {
                 all.extend(peers.iter().filter_map(|peer| self.compare(row, volume, peer).ok()));
             }
         }
         all
+    }
+
+    /// The rows that find a rate or a time.
+    pub fn closed_loops(&self) -> Vec<&Row> {
+        self.rows().into_iter().filter(|row| !self.is_open_loop(&row.name)).collect()
     }
 
     /// True if the row offers a rate instead of finding it.

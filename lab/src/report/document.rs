@@ -48,6 +48,8 @@ pub struct Plot {
     pub name: String,
     pub text: String,
     pub svg: String,
+    /// The figures that it leaves out, and why.
+    pub notes: Vec<String>,
 }
 
 /// A page.
@@ -132,8 +134,11 @@ mod tests {
 
     #[test]
     fn a_page_without_its_plots_has_no_empty_heading() {
-        let plot =
-            |name: &str| Block::Plot(Plot { name: name.into(), text: String::new(), svg: "<svg/>".into() });
+        let plot = |name: &str| {
+            let plot =
+                Plot { name: name.into(), text: String::new(), svg: "<svg/>".into(), notes: Vec::new() };
+            Block::Plot(plot)
+        };
         let heading = |text: &str| Block::Heading(text.into());
         let blocks = vec![heading("Plots"), plot("a"), plot("b"), heading("Cost"), Block::Text("low".into())];
         let mut page = Document { blocks: blocks.clone(), ..Document::default() };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::document::{Block, Cell, Mark, Table};
 use super::measured::{CellFigures, Measured, Shown};
-use super::numbers::{figure, seconds};
+use super::numbers::{figure, seconds, volumes};
 use crate::harness::{Form, Row, TargetName};
 
 /// A table shows only the kind of a state that is longer than this. Units: characters.
@@ -31,8 +31,8 @@ pub fn figures(measured: &Measured) -> Vec<Block> {
 fn by_volume(measured: &Measured, row: &Row) -> Table {
     let line = |volume: &&str| line(measured, row, volume, volume);
     let rows = measured.volumes(&row.name).iter().map(line).collect();
-    let first = if time_unit(row).is_some() { "volume" } else { &row.unit };
-    let mut caption = row.title.clone();
+    let first = row.counts.as_deref().unwrap_or("volume");
+    let mut caption = label(row);
     if measured.is_open_loop(&row.name) {
         caption += ". Each system is offered a share of its own peak: compare the latencies, not these rates";
     }
@@ -42,13 +42,19 @@ fn by_volume(measured: &Measured, row: &Row) -> Table {
 /// Rows down.
 fn by_row(measured: &Measured, rows: &[&Row], volume: &str) -> Table {
     let has = |row: &&&Row| measured.volumes(&row.name).contains(&volume);
-    let label = |row: &Row| match time_unit(row) {
+    let line = |row: &&Row| line(measured, row, volume, &label(row));
+    let counts = rows.iter().find(|row| has(row)).and_then(|row| row.counts.as_deref());
+    let caption = format!("At {}", volumes(&[volume], counts));
+    let rows = rows.iter().filter(has).map(line).collect();
+    Table { caption, head: head(measured, "row"), rows, ..Table::default() }
+}
+
+/// The title of a row, with its unit if its figures have none of their own.
+pub fn label(row: &Row) -> String {
+    match time_unit(row) {
         Some(_) => row.title.clone(),
         None => format!("{}, {}", row.title, row.unit),
-    };
-    let line = |row: &&Row| line(measured, row, volume, &label(row));
-    let rows = rows.iter().filter(has).map(line).collect();
-    Table { caption: format!("At {volume}"), head: head(measured, "row"), rows, ..Table::default() }
+    }
 }
 
 fn head(measured: &Measured, first: &str) -> Vec<String> {
@@ -62,7 +68,7 @@ fn line(measured: &Measured, row: &Row, volume: &str, label: &str) -> Vec<Cell> 
 }
 
 /// The unit of a row of times, which are shown with units of their own. Units: seconds.
-fn time_unit(row: &Row) -> Option<f64> {
+pub fn time_unit(row: &Row) -> Option<f64> {
     match row.unit.as_str() {
         "s" => Some(1.0),
         "ms" => Some(1e-3),
@@ -144,5 +150,32 @@ fn shortened(rows: &[String]) -> String {
     match rows.len().checked_sub(SHOWN) {
         None | Some(0) => rows.join(", "),
         Some(more) => format!("{}, and {more} more", rows[..SHOWN].join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::measured::tests::{figure, measured};
+    use super::*;
+
+    #[test]
+    fn the_first_column_is_headed_by_what_the_volumes_count_and_the_caption_has_the_unit() {
+        let mut found =
+            measured(json!([figure("annals", "read", 0, 8.0), figure("annals", "write", 0, 8.0)]));
+        found.results.run.rows[0] = found.results.run.rows[0].clone().over("threads");
+        let tables = figures(&found);
+        let heads: Vec<(&str, &str)> = tables
+            .iter()
+            .map(|block| match block {
+                Block::Table(table) => (table.caption.as_str(), table.head[0].as_str()),
+                _ => panic!("a table"),
+            })
+            .collect();
+        assert_eq!(heads, [("read, 1/s", "threads"), ("write, 1/s", "volume")]);
+        found.results.run.form = Form::RowsDown;
+        let Block::Table(table) = &figures(&found)[0] else { panic!("a table") };
+        assert_eq!((table.caption.as_str(), table.head[0].as_str()), ("At 1 thread", "row"));
     }
 }

@@ -18,7 +18,8 @@ pub fn markdown(document: &Document) -> String {
             Block::List(items) => items.iter().map(|item| format!("- {item}\n")).collect(),
             Block::Table(found) => table(found),
             Block::Plot(plot) => {
-                format!("![{}](plots/{}.svg)\n", plot.text.replace(['[', ']'], ""), plot.name)
+                let notes: String = plot.notes.iter().map(|note| format!("\n*{note}*\n")).collect();
+                format!("![{}](plots/{}.svg)\n{notes}", plot.text.replace(['[', ']'], ""), plot.name)
             }
             Block::Code(lines) => format!("```sh\n{}\n```\n", lines.trim_end()),
         };

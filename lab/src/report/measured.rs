@@ -17,6 +17,8 @@ pub type Key = (String, String, String);
 /// A run, ready for tables.
 pub struct Measured {
     pub results: Results,
+    /// The name of the page and how the names of its plots begin: that of the suite, unless a kept run has another.
+    pub page: String,
     cells: BTreeMap<Key, CellFigures>,
 }
 
@@ -62,7 +64,8 @@ impl Measured {
                 cells.entry(key).or_default().add(figure)?;
             }
         }
-        let mut measured = Measured { results, cells };
+        let page = results.run.suite.clone();
+        let mut measured = Measured { results, page, cells };
         measured.add_failures();
         measured.drop_wrong();
         Ok(measured)
@@ -148,6 +151,11 @@ impl Measured {
         found.map_or(row, |row| row.title.as_str())
     }
 
+    /// The things that the volumes of a row count; none if they are only names.
+    pub fn counts(&self, row: &str) -> Option<&str> {
+        self.results.run.rows.iter().find(|known| known.name == row)?.counts.as_deref()
+    }
+
     /// True if no figure has a second repeat.
     pub fn is_once(&self) -> bool {
         self.cells.values().all(|cell| cell.values.len() <= 1)
@@ -196,6 +204,25 @@ impl Measured {
             Record::Target(told) if told.target == target => Some(told),
             _ => None,
         })
+    }
+
+    /// The forms of Annals that have figures: first the one that the page is about.
+    pub fn ours(&self) -> Vec<&TargetName> {
+        let mut ours = self.of_kind(&[Kind::Ours]);
+        let is_other = |target: &&TargetName| self.results.run.subject.as_ref() != Some(&target.name);
+        ours.sort_by_key(is_other);
+        ours
+    }
+
+    /// The form of Annals that the page is about.
+    pub fn subject(&self) -> Option<&TargetName> {
+        self.ours().first().copied()
+    }
+
+    /// The head of the column of a target.
+    pub fn target_title<'m>(&'m self, name: &'m str) -> &'m str {
+        let found = self.results.run.targets.iter().find(|known| known.name == name);
+        found.map_or(name, |target| target.title.as_str())
     }
 
     /// The targets of a kind that have figures.

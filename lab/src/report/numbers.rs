@@ -15,6 +15,18 @@ pub fn figure(value: f64) -> String {
     crate::run::figure(rounded)
 }
 
+/// Volumes with the things that they count, such as `1, 10 threads`.
+pub fn volumes(volumes: &[&str], counts: Option<&str>) -> String {
+    let Some(things) = counts else { return volumes.join(", ") };
+    let grouped = |volume: &&str| match volume.parse::<u32>() {
+        Ok(count) if count >= 1_000 => crate::run::figure(f64::from(count)),
+        _ => (*volume).to_owned(),
+    };
+    let listed = volumes.iter().map(grouped).collect::<Vec<_>>().join(", ");
+    let things = if volumes == ["1"] { things.strip_suffix('s').unwrap_or(things) } else { things };
+    format!("{listed} {things}")
+}
+
 /// A time with its unit.
 pub fn seconds(value: f64) -> String {
     crate::run::table::time(value * 1e9)
@@ -46,5 +58,9 @@ mod tests {
         );
         assert_eq!([12.0, 2_048.0, 5.0e9].map(bytes), ["12 B", "2.0 KiB", "4.7 GiB"]);
         assert_eq!([0.000_012, 3.0].map(seconds), ["12.0 µs", "3.00 s"]);
+        let texts = [&["1"][..], &["100"], &["1", "10"]].map(|found| volumes(found, Some("threads")));
+        assert_eq!(texts, ["1 thread", "100 threads", "1, 10 threads"]);
+        assert_eq!(volumes(&["10000"], Some("vertices")), "10,000 vertices");
+        assert_eq!(volumes(&["0005-02"], None), "0005-02");
     }
 }

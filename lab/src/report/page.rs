@@ -3,9 +3,8 @@
 use super::beside::beside;
 use super::comparison::Apart;
 use super::document::{Block, Cell, Document, Mark, Table};
-use super::faster::faster;
 use super::figures::{figures, kind_of, missing, value_text};
-use super::finding::findings;
+use super::lead::{faster, findings, quotes, unlike};
 use super::measured::{Measured, Shown};
 use super::numbers::{bytes, figure, seconds};
 use super::peak::peaks;
@@ -13,7 +12,7 @@ use super::percentiles::{latencies, slowest};
 use super::plots::plots;
 use super::pressure::{ceiling, loads};
 use super::statistics::{Ratio, geometric_mean};
-use crate::harness::{Bar, Height, Kind, Reason, Record, Row, TargetName};
+use crate::harness::{Bar, Height, Kind, Record, Row, Suite, TargetName};
 
 /// How much a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +22,35 @@ pub enum Extent {
     Short,
 }
 
-/// The page of a run. `reasons` are those of its suite.
-pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document {
+/// The page of a run. Its suite has the reasons why others are faster and the lines to quote; a run of a suite that is no
+/// more has neither.
+pub fn page(measured: &Measured, suite: Option<&Suite>, extent: Extent) -> Document {
     let run = &measured.results.run;
-    let mut document = Document { title: run.title.clone(), finding: findings(measured), blocks: Vec::new() };
+    let mut document = Document { title: title(measured), finding: findings(measured), blocks: Vec::new() };
     let mut plots = plots(measured);
     if !plots.is_empty() {
         document.blocks.push(Block::Plot(plots.remove(0)));
     }
+    let (reasons, quoted) = suite.map_or((&[][..], &[][..]), |suite| (suite.reasons, suite.quotes));
     document.section("Where another system is faster", faster(measured, reasons));
+    for (heading, blocks) in unlike(measured) {
+        document.section(&heading, blocks);
+    }
+    let quoted = quotes::lines(measured, quoted);
+    let about = "How many times better or worse Annals is: of a few figures the one that is worst for it, of many the range.";
+    let quoted = (!quoted.is_empty()).then(|| [Block::Text(about.into()), Block::List(quoted)]);
+    document.section("To quote", quoted.into_iter().flatten());
     document.blocks.push(Block::Heading("How to read this page".into()));
     document.blocks.push(Block::Text(format!("{} {}", run.text, states(measured))));
-    let once = if measured.is_once() {
-        "Every figure was measured once, so small differences say nothing."
+    // The first lines say so if every figure was measured once.
+    let repeats = if measured.is_once() {
+        ""
     } else {
         "Figures are medians of the repeats, with their 95 % confidence intervals in parentheses; figures without one were \
-         measured once."
+         measured once. "
     };
     document.blocks.push(Block::Text(format!(
-        "{once} All were measured on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
+        "{repeats}All were measured on one machine, in one run, in turn: *ours here* is Annals, *peer measured here* is every other system. The figures of the original page \
          (*published there*) were measured on another machine: `annals-lab report published` shows all of them, and no ratio uses \
          them. Run of {}.",
         run.started
@@ -77,6 +86,15 @@ pub fn page(measured: &Measured, reasons: &[Reason], extent: Extent) -> Document
         ],
     );
     document
+}
+
+/// The title of the suite, and the form of Annals that the page is about if that is not the usual one.
+fn title(measured: &Measured) -> String {
+    let run = &measured.results.run;
+    match measured.subject() {
+        Some(subject) if run.subject.is_some() => format!("{}: {}", run.title, subject.title),
+        _ => run.title.clone(),
+    }
 }
 
 /// The meaning of the marks that stand for, or beside, a figure of this page.
@@ -156,6 +174,7 @@ fn ratios(measured: &Measured) -> Vec<Block> {
     if others.is_empty() || rows.is_empty() || measured.of_kind(&[Kind::Ours]).is_empty() {
         return Vec::new();
     }
+    let subject = measured.subject().map_or("", |subject| subject.name.as_str());
     let mut head = vec!["row".to_owned(), "volume".to_owned()];
     head.extend(others.iter().map(|target| target.title.clone()));
     let mut lines = Vec::new();
@@ -167,10 +186,15 @@ fn ratios(measured: &Measured) -> Vec<Block> {
         }
     }
     let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
-                only between systems that promise the same durability. Rows of open loops are not here: each system is offered a \
+                only between systems that promise the same durability; where another form of Annals stands in, its name follows the \
+                ratio. Rows of open loops are not here: each system is offered a \
                 share of its own peak.";
-    let table =
-        Table { caption: "Annals divided by the other system".into(), head, rows: lines, ..Table::default() };
+    let table = Table {
+        caption: format!("{} divided by the other system", measured.target_title(subject)),
+        head,
+        rows: lines,
+        ..Table::default()
+    };
     vec![Block::Text(text.into()), Block::Table(table), Block::Text(means(measured))]
 }
 
@@ -198,7 +222,12 @@ fn ratio(measured: &Measured, row: &Row, volume: &str, target: &TargetName) -> C
         Ok(found) if matches!(target.target_kind, Kind::Limit | Kind::Floor) => {
             Cell::plain(ratio_cell(found.ratio).text.trim_start_matches(['▲', '▼', '=', ' ']))
         }
-        Ok(found) => ratio_cell(found.ratio),
+        Ok(found) => {
+            let cell = ratio_cell(found.ratio);
+            let is_subject = measured.subject().is_some_and(|subject| subject.name == found.ours);
+            let stand_in = if is_subject { String::new() } else { format!(" {}", found.ours) };
+            Cell::marked(cell.text + &stand_in, cell.mark)
+        }
         Err(Apart::Durability) => Cell::marked("other durability", Mark::State),
         Err(Apart::NoFigure) => match measured.shown(&row.name, volume, &target.name) {
             Shown::State(state) => Cell::marked(kind_of(&state), Mark::State),

@@ -25,8 +25,13 @@ pub fn html(document: &Document) -> String {
                 format!("<ul>\n{items}</ul>\n")
             }
             Block::Table(found) => table(found),
+            // The plot has its title in it.
             Block::Plot(plot) => {
-                format!("<figure>\n<figcaption>{}</figcaption>\n{}</figure>\n", escaped(&plot.text), plot.svg)
+                let notes: String =
+                    plot.notes.iter().map(|note| format!("<p>{}</p>\n", inline(note))).collect();
+                let caption =
+                    if notes.is_empty() { notes } else { format!("<figcaption>\n{notes}</figcaption>\n") };
+                format!("<figure>\n{}{caption}</figure>\n", plot.svg)
             }
             Block::Code(lines) => format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escaped(lines)),
         };

@@ -1,12 +1,10 @@
-//! Loads on servers: the columns of the published page and more, and the steps of each search as plots.
+//! Loads on servers: the columns of the published page and more.
 
-use super::document::{Block, Cell, Mark, Plot, Table};
+use super::document::{Block, Cell, Mark, Table};
 use super::measured::{CellFigures, Measured};
 use super::numbers::{bytes, figure, seconds};
 use super::page::Extent;
-use super::plot::Value;
-use super::plots::{Points, chart_over_rate};
-use crate::harness::{LoadRecord, LoadStep, Row, TargetName};
+use crate::harness::{LoadRecord, Row, TargetName};
 use crate::latencies::Latencies;
 
 /// The table of loads; none if the run has no load.
@@ -110,39 +108,6 @@ fn line(row: &Row, volume: &str, target: &TargetName, cell: &CellFigures, load: 
     cells
 }
 
-/// Throughput, and the 99th percentile of the latency, over the arrival rate: two plots for each row that has one.
-pub fn over_rate(measured: &Measured) -> Vec<Plot> {
-    let mut plots = Vec::new();
-    for row in measured.rows() {
-        let volumes = measured.volumes(&row.name);
-        let Some(volume) = volumes.last() else { continue };
-        let points = |of: fn(&LoadStep) -> f64| -> Points<'_> {
-            Box::new(move |target| {
-                let load = measured.cell(&row.name, volume, &target.name).and_then(|cell| cell.load.as_ref());
-                let steps = load.map_or(&[][..], |load| &load.steps).iter();
-                let point = |step: &LoadStep| Some((step.offered?, Value { at: of(step), interval: None }));
-                steps.filter_map(point).filter(|(_, value)| value.at > 0.0).collect()
-            })
-        };
-        let title = &row.title;
-        plots.extend(chart_over_rate(
-            measured,
-            &format!("{}-reached", row.name),
-            format!("{title}: right answers over the arrival rate, at {volume}"),
-            "answers/s",
-            &points(|step| step.reached),
-        ));
-        plots.extend(chart_over_rate(
-            measured,
-            &format!("{}-p99-over-rate", row.name),
-            format!("{title}: 99th percentile of the latency over the arrival rate, at {volume}"),
-            "99th percentile, ms",
-            &points(|step| step.p99 * 1e3),
-        ));
-    }
-    plots
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value as Json, json};
@@ -178,12 +143,5 @@ mod tests {
         assert_eq!(cost, ["0.50", "2.0 MiB", "0.95"]);
         let Some(Block::Text(text)) = ceiling(&found) else { panic!("no text") };
         assert!(text.contains("80,000 to 80,000 requests a second"), "{text}");
-    }
-
-    #[test]
-    fn each_row_with_steps_has_two_plots_over_the_rate() {
-        let plots = over_rate(&measured(json!([with_load(), figure_of("annals", "write", 0, 1.0)])));
-        let names: Vec<&str> = plots.iter().map(|plot| plot.name.as_str()).collect();
-        assert_eq!(names, ["s-read-reached", "s-read-p99-over-rate"]);
     }
 }

@@ -7,12 +7,12 @@ use super::series::{Series, Value, legend_lines, level_axis};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
-const WIDTH: f64 = 400.0;
-const LEFT: f64 = 52.0;
+const WIDTH: f64 = 640.0;
+const LEFT: f64 = 62.0;
 const RIGHT: f64 = 22.0;
 /// The label of the upright axis.
 const HEAD: f64 = 22.0;
-const HEIGHT: f64 = 210.0;
+const HEIGHT: f64 = 300.0;
 /// Ticks and label of the level axis.
 const FOOT: f64 = 36.0;
 
@@ -38,13 +38,15 @@ impl LineChart {
     pub fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let series: Vec<Series> = self.lines.iter().map(|line| line.series.clone()).collect();
+        let (title, title_height) = super::heading(&self.title, WIDTH);
         let (legend, legend_height) = legend_lines(&series, WIDTH);
-        let top = legend_height + HEAD;
+        let top = title_height + legend_height + HEAD;
         let bottom = top + HEIGHT;
         let x = self.x.place(points().map(|(x, _)| *x), [LEFT, WIDTH - RIGHT]);
         let y = self.y.place(points().flat_map(|(_, y)| y.all()), [bottom, top]);
-        let mut svg = legend + &self.axes(&x, &y, [top, bottom]);
-        for line in &self.lines {
+        let mut svg = title + &super::lowered(&legend, title_height) + &self.axes(&x, &y, [top, bottom]);
+        // Order: the first line is above the others.
+        for line in self.lines.iter().rev() {
             svg += &self.line(line, &x, &y);
         }
         super::element(WIDTH, bottom + FOOT, &self.title, &self.description, &svg)

@@ -7,7 +7,7 @@ use super::series::{Series, Value, legend_lines, level_axis};
 use crate::report::html::escaped;
 
 /// Units: pixels, as are all below.
-const WIDTH: f64 = 360.0;
+const WIDTH: f64 = 420.0;
 const LEFT: f64 = 14.0;
 const RIGHT: f64 = 22.0;
 /// The label of a row.
@@ -43,10 +43,12 @@ impl PointPlot {
     pub fn svg(&self) -> String {
         let values = self.rows.iter().flat_map(|row| row.values.iter().flatten().flat_map(Value::all));
         let axis = self.axis.place(values, [LEFT, WIDTH - RIGHT]);
-        let (legend, top) = legend_lines(&self.series, WIDTH);
+        let (title, title_height) = super::heading(&self.title, WIDTH);
+        let (legend, legend_height) = legend_lines(&self.series, WIDTH);
+        let top = title_height + legend_height;
         let row_height = LABEL + LANE * self.series.len() as f64 + GAP;
         let bottom = top + row_height * self.rows.len() as f64;
-        let mut svg = legend;
+        let mut svg = title + &super::lowered(&legend, title_height);
         let level = level_axis(&axis, &self.axis.label, [top, bottom], [LEFT, WIDTH - RIGHT, WIDTH]);
         svg += &format!("<g class=\"axis\">\n{level}</g>\n");
         for (place, row) in self.rows.iter().enumerate() {

@@ -12,7 +12,7 @@ const SHAPES: usize = 7;
 /// Units: pixels.
 const MARK_RADIUS: f64 = 3.4;
 /// The width of a letter, about. Units: pixels.
-const LETTER: f64 = 6.0;
+pub const LETTER: f64 = 6.8;
 /// The height of a line of the legend. Units: pixels.
 pub const LEGEND_LINE: f64 = 16.0;
 
@@ -26,6 +26,8 @@ pub struct Series {
     pub shape: usize,
     /// Marks with a rim only, and broken lines.
     pub is_hollow: bool,
+    /// A thicker line: the subject of the page.
+    pub is_bold: bool,
 }
 
 /// A value, and the interval around it if there is one.
@@ -38,12 +40,14 @@ pub struct Value {
 impl Series {
     /// The series at this place: its colour and its shape are those of no other among the first seven.
     pub fn nth(place: usize, name: impl Into<String>) -> Series {
-        Series { name: name.into(), colour: place, shape: place, is_hollow: place >= COLOURS }
+        Series { name: name.into(), colour: place, shape: place, is_hollow: place >= COLOURS, is_bold: false }
     }
 
     /// The classes of the style.
     pub fn class(&self) -> String {
-        format!("c{}{}", self.colour % COLOURS, if self.is_hollow { " hollow" } else { "" })
+        let hollow = if self.is_hollow { " hollow" } else { "" };
+        let bold = if self.is_bold { " bold" } else { "" };
+        format!("c{}{hollow}{bold}", self.colour % COLOURS)
     }
 
     /// The mark at a point.

@@ -104,7 +104,8 @@ fn a_line_chart_joins_its_points_and_places_the_larger_value_higher() {
             .parse()
             .unwrap()
     };
-    assert!(height(paths[1]) < height(paths[0]));
+    // The first line is drawn last, above the others.
+    assert!(height(paths[0]) < height(paths[1]));
     assert!(svg.contains("class=\"c2 hollow\""));
 }
 
@@ -176,4 +177,108 @@ fn a_plot_as_a_file_has_its_style() {
 fn labels_are_short() {
     let texts = [0.0, 0.05, 7.0, 1_500.0, 314_880.0, 2.5e6, 3e9, -1_000.0, 99.9].map(number);
     assert_eq!(texts, ["0", "0.05", "7", "1,500", "314,880", "2.5 M", "3 G", "-1,000", "99.9"]);
+}
+
+#[test]
+fn bars_begin_at_zero_and_have_the_name_and_the_figure_of_each_system() {
+    let bar = |at: f64| Some((Value { at, interval: Some([at * 0.9, at * 1.1]) }, format!("{at} reads")));
+    let rows = vec![
+        BarRow { label: "a<b".into(), values: vec![bar(10.0), bar(1_500.0)] },
+        BarRow { label: String::new(), values: vec![None, bar(50.0)] },
+    ];
+    let series = vec![Series { is_bold: true, ..Series::nth(0, "one") }, Series::nth(1, "long ".repeat(20))];
+    let chart = BarChart {
+        title: "A title that is longer than the plot is wide, so that it needs a second line at the top of it, or even more".into(),
+        description: "d".into(),
+        axis: Axis::new("reads/s", Scale::Linear),
+        series,
+        rows,
+    };
+    let svg = chart.svg();
+    check(&svg);
+    assert_eq!(svg.matches("class=\"bar\"").count(), 3);
+    assert_eq!(svg.matches("class=\"ends\"").count(), 3);
+    assert_eq!(svg.matches("class=\"title\"").count(), 2);
+    let widths: Vec<f64> = svg
+        .split("<rect ")
+        .skip(1)
+        .map(|bar| bar.split(" width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+        .collect();
+    assert!((widths[1] / widths[2] - 30.0).abs() < 0.5, "{widths:?}");
+    for text in [">a&lt;b<", ">0<", ">reads/s<", ">one<", ">1500 reads<", "long…<", "class=\"c0 bold\""] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    let none = BarChart { rows: Vec::new(), series: Vec::new(), ..chart };
+    check(&none.svg());
+}
+
+#[test]
+fn every_plot_shows_its_title_and_the_names_of_its_axes() {
+    let svg = point_plot(Vec::new(), Scale::Log).svg();
+    assert!(svg.contains(">&lt;t&gt;</text>") && svg.contains(">time, ms</text>"), "{svg}");
+    let [x, y] = ["threads", "commits/s"].map(|label| Axis::new(label, Scale::Log));
+    let chart = LineChart { title: "Commits".into(), description: "d".into(), x, y, lines: Vec::new() };
+    let svg = chart.svg();
+    for text in [">Commits</text>", ">threads</text>", ">commits/s</text>"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}
+
+/// The colours of the style, of light or dark ground, as linear red, green and blue.
+fn colours(is_dark: bool) -> Vec<[f64; 3]> {
+    let linear = |part: &str| {
+        let value = f64::from(u8::from_str_radix(part, 16).unwrap()) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let of = |number: usize| {
+        let before = if is_dark { format!("--plot-{number}: #") } else { format!("--plot-{number}, #") };
+        let hex = &STYLE.split(&before).nth(1).unwrap()[..6];
+        [0, 2, 4].map(|at| linear(&hex[at..at + 2]))
+    };
+    (0..7).map(of).collect()
+}
+
+fn applied(matrix: [[f64; 3]; 3], [x, y, z]: [f64; 3]) -> [f64; 3] {
+    matrix.map(|[a, b, c]| (a * x + b * y + c * z).clamp(0.0, 1.0))
+}
+
+/// A colour as lightness and two axes of hue, in which equal steps look equal.
+fn lab(colour: [f64; 3]) -> [f64; 3] {
+    let white = [0.9505, 1.0, 1.089];
+    let [x, y, z] =
+        applied([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]], colour);
+    let root = |value: f64| if value > 0.008_856 { value.cbrt() } else { 7.787 * value + 16.0 / 116.0 };
+    let [x, y, z] = [x / white[0], y, z / white[2]].map(root);
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+}
+
+/// Source: Machado, Oliveira and Fernandes, *A Physiologically-based Model for Simulation of Color Vision Deficiency*, 2009.
+#[test]
+fn people_who_see_no_red_or_no_green_tell_all_colours_apart() {
+    let sights = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+        [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_82, 0.042_94, 0.968_881],
+        ],
+    ];
+    for is_dark in [false, true] {
+        for sight in sights {
+            let seen: Vec<[f64; 3]> =
+                colours(is_dark).into_iter().map(|colour| lab(applied(sight, colour))).collect();
+            for (place, one) in seen.iter().enumerate() {
+                for other in &seen[..place] {
+                    let apart =
+                        one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt();
+                    assert!(apart > 25.0, "dark {is_dark}, {place}: {apart} {sight:?}");
+                }
+            }
+        }
+    }
 }

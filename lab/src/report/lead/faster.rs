@@ -1,11 +1,11 @@
 //! Where another system is faster than Annals, and why.
 
-use super::comparison::Comparison;
-use super::document::Block;
-use super::measured::Measured;
-use super::numbers::figure;
-use super::statistics::Ratio;
 use crate::harness::Reason;
+use crate::report::comparison::Comparison;
+use crate::report::document::Block;
+use crate::report::measured::Measured;
+use crate::report::numbers::{self, figure};
+use crate::report::statistics::Ratio;
 
 /// A system that is better than a form of Annals in a row.
 struct Better<'c> {
@@ -18,31 +18,43 @@ struct Better<'c> {
 
 /// Every row in which another system is better, at which volumes, and why as far as it is known.
 pub fn faster(measured: &Measured, reasons: &[Reason]) -> Vec<Block> {
-    let title = |row: &str| measured.title(row).to_owned();
-    of_comparisons(&measured.comparisons(), &title, reasons)
+    let row = |name: &str| measured.title(name).to_owned();
+    let target = |name: &str| measured.target_title(name).to_owned();
+    let counts = |name: &str| measured.counts(name).map(str::to_owned);
+    let titles = Titles { row: &row, counts: &counts, target: &target };
+    of_comparisons(&measured.comparisons(), titles, reasons)
 }
 
-fn of_comparisons(
-    comparisons: &[Comparison],
-    title: &dyn Fn(&str) -> String,
-    reasons: &[Reason],
-) -> Vec<Block> {
+/// The titles of rows and of targets, and the things that the volumes of rows count, by their names.
+#[derive(Clone, Copy)]
+struct Titles<'t> {
+    row: &'t dyn Fn(&str) -> String,
+    counts: &'t dyn Fn(&str) -> Option<String>,
+    target: &'t dyn Fn(&str) -> String,
+}
+
+fn of_comparisons(comparisons: &[Comparison], titles: Titles<'_>, reasons: &[Reason]) -> Vec<Block> {
     if comparisons.is_empty() {
         return Vec::new();
     }
     let better = better(comparisons);
     if better.is_empty() {
-        return vec![Block::Text("In no row that both have.".into())];
+        let text = match comparisons.len() {
+            1 => "Not in the one figure that is compared.".to_owned(),
+            compared => format!("In none of the {compared} figures that are compared."),
+        };
+        return vec![Block::Text(text)];
     }
     let used = reasons.iter().filter(|reason| better.iter().any(|found| found.has(reason)));
     let mut why: Vec<String> = used.map(|reason| reason.text.to_owned()).collect();
     let unknown = better.iter().filter(|found| !reasons.iter().any(|reason| found.has(reason)));
-    let unknown: Vec<String> =
-        unknown.map(|found| format!("{} ({})", title(found.row), found.target)).collect();
+    let unknown: Vec<String> = unknown
+        .map(|found| format!("{} ({})", (titles.row)(found.row), (titles.target)(found.target)))
+        .collect();
     if !unknown.is_empty() {
         why.push(format!("Nobody has found out yet: {}.", unknown.join(", ")));
     }
-    let told = better.iter().map(|found| found.text(&title(found.row))).collect();
+    let told = better.iter().map(|found| found.text(titles)).collect();
     vec![Block::List(told), Block::Text("Why:".into()), Block::List(why)]
 }
 
@@ -68,9 +80,11 @@ impl Better<'_> {
         reason.targets.contains(&self.target) && reason.rows.iter().any(|row| self.row.starts_with(row))
     }
 
-    fn text(&self, title: &str) -> String {
-        let Better { target, ours, times, .. } = self;
+    fn text(&self, titles: Titles<'_>) -> String {
+        let Better { row, target, ours, times } = self;
+        let [title, target, ours] = [(titles.row)(row), (titles.target)(target), (titles.target)(ours)];
         let volumes: Vec<&str> = times.iter().map(|(volume, _)| *volume).collect();
+        let volumes = numbers::volumes(&volumes, (titles.counts)(row).as_deref());
         let ratios = || times.iter().map(|(_, ratio)| ratio.ratio);
         let least = figure(ratios().fold(f64::MAX, f64::min));
         let most = figure(ratios().fold(f64::MIN, f64::max));
@@ -82,7 +96,7 @@ impl Better<'_> {
             }
             _ => format!("{least} to {most} times better than {ours}"),
         };
-        format!("{title} at {}: {target} is {times}.", volumes.join(", "))
+        format!("{title} at {volumes}: {target} is {times}.")
     }
 }
 
@@ -97,8 +111,11 @@ mod tests {
         Comparison { row, volume, ours, target, ratio }
     }
 
-    fn title(row: &str) -> String {
-        row.to_uppercase()
+    fn of(comparisons: &[Comparison]) -> Vec<Block> {
+        let counts = |row: &str| (row == "read").then(|| "threads".to_owned());
+        let titles =
+            Titles { row: &str::to_uppercase, counts: &counts, target: &|name| format!("the {name}") };
+        of_comparisons(comparisons, titles, REASONS)
     }
 
     const REASONS: &[Reason] = &[
@@ -116,18 +133,21 @@ mod tests {
             comparison("write", "1", "quick", 0.5),
         ];
         let told = vec![
-            "READ at 1, 10: quick is 2.00 to 4.00 times better than annals.".to_owned(),
-            "WRITE at 1: quick is 2.00 times better than annals.".to_owned(),
+            "READ at 1, 10 threads: the quick is 2.00 to 4.00 times better than the annals.".to_owned(),
+            "WRITE at 1: the quick is 2.00 times better than the annals.".to_owned(),
         ];
-        let why = vec!["it forgets".to_owned(), "Nobody has found out yet: WRITE (quick).".to_owned()];
+        let why = vec!["it forgets".to_owned(), "Nobody has found out yet: WRITE (the quick).".to_owned()];
         let expected = [Block::List(told), Block::Text("Why:".into()), Block::List(why)];
-        assert_eq!(of_comparisons(&comparisons, &title, REASONS), expected);
+        assert_eq!(of(&comparisons), expected);
     }
 
     #[test]
-    fn a_page_on_which_nothing_is_faster_says_so_and_one_without_other_systems_says_nothing() {
-        let none = vec![Block::Text("In no row that both have.".into())];
-        assert_eq!(of_comparisons(&[comparison("read", "1", "slow", 3.0)], &title, REASONS), none);
-        assert_eq!(of_comparisons(&[], &title, REASONS), []);
+    fn a_page_on_which_nothing_is_faster_counts_what_it_compares_and_one_without_other_systems_says_nothing()
+    {
+        let ahead = comparison("read", "1", "slow", 3.0);
+        let told = |text: &str| vec![Block::Text(text.into())];
+        assert_eq!(of(std::slice::from_ref(&ahead)), told("Not in the one figure that is compared."));
+        assert_eq!(of(&[ahead.clone(), ahead]), told("In none of the 2 figures that are compared."));
+        assert_eq!(of(&[]), []);
     }
 }
