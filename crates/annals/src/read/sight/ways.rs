@@ -11,7 +11,6 @@ use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Status, TypeKind};
-use crate::read::instance::{Entity, Relationship};
 use crate::read::past::held::Held;
 use crate::read::past::version::Version;
 use crate::read::snapshot::Snapshot;
@@ -114,16 +113,6 @@ impl Snapshot {
         let whole = self.unsighted();
         let held = whole.seen(kind, slot, false)?;
         Ok(held.map(|held| whole.bare(kind, slot, &held)))
-    }
-
-    /// As [`Snapshot::entity_at`], also for ways.
-    pub(in crate::read) fn entity_walked(&self, slot: u32) -> Result<Option<Entity<'_>>> {
-        Ok(self.walked(TypeKind::Entity, slot)?.map(|held| Entity::new(self, slot, held)))
-    }
-
-    /// As [`Snapshot::relationship_at`], also for ways.
-    pub(in crate::read) fn relationship_walked(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
-        Ok(self.walked(TypeKind::Relationship, slot)?.map(|held| Relationship::new(self, slot, held)))
     }
 
     /// A version with the type of another one, and with the properties that name it, or its child: its keys, or the name
