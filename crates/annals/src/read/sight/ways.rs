@@ -1,7 +1,7 @@
 //! Ways: what leads to the containers that grants name. A reader walks them by path, and sees nothing else of them.
 
-use super::Sight;
 use super::resolved_grants::ResolvedGrants;
+use super::{Sight, Ways};
 use crate::Result;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::past::ChangePlace;
@@ -14,16 +14,6 @@ use crate::model::{Id, Status, TypeKind};
 use crate::read::past::held::Held;
 use crate::read::past::version::Version;
 use crate::read::snapshot::Snapshot;
-
-/// The containers that grants name and everything above them, in sight or not.
-#[derive(Clone, Default)]
-pub(super) struct Ways {
-    pub(super) entities: SlotSet,
-    /// The relationships by which each contains the next.
-    pub(super) links: SlotSet,
-    /// Those that grants name: what is in sight in one of them shows its place there.
-    containers: SlotSet,
-}
 
 impl ResolvedGrants {
     /// The ways in the view of `snapshot`, which has no sight. Of an earlier time only those that are ways in the present,
