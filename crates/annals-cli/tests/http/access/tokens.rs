@@ -405,7 +405,7 @@ fn a_client_is_the_author_of_all_that_it_writes() {
 #[test]
 fn whoami_says_what_the_server_takes_a_client_for() {
     let guarded = Guarded::start(&[]);
-    let ada = guarded.token("ada", &["--role", "read", "--role", "operate"]);
+    let ada = guarded.token("ada", &["--role", "read", "--role", "operate", "--expires", "never"]);
     let whoami = guarded.ask(&ada, "GET", "/v1/whoami", None);
     let expected = json!({ "name": "ada", "roles": ["read", "operate"], "verbs": ["read", "operate"], "proof": "token" });
     assert_eq!((whoami.status, whoami.json()), (200, expected));

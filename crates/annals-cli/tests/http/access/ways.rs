@@ -89,7 +89,9 @@ fn a_client_walks_to_its_container_and_sees_nothing_else_on_the_way() {
     }
     // A change of the way is no change of an answer.
     let before = (get("/v1/tree/").body, get("/v1/log").body);
-    library.commit(json!([{"action": "update", "id": "lib", "set": {"secret": "CANARY 2"}}]));
+    library.commit(
+        json!([{"action": "update", "kind": "entity", "id": "lib", "patch": {"secret": "CANARY 2"}}]),
+    );
     assert_eq!((get("/v1/tree/").body, get("/v1/log").body), before);
     assert_eq!(library.tag("/v1/tree/library/team"), Some(tag));
 }

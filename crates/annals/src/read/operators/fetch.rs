@@ -49,6 +49,16 @@ impl Snapshot {
         let held = self.seen(TypeKind::Relationship, slot, false)?;
         Ok(held.map(|held| Relationship::new(self, slot, held)))
     }
+
+    /// As [`Snapshot::entity_at`], also for ways.
+    pub(in crate::read) fn entity_walked(&self, slot: u32) -> Result<Option<Entity<'_>>> {
+        Ok(self.walked(TypeKind::Entity, slot)?.map(|held| Entity::new(self, slot, held)))
+    }
+
+    /// As [`Snapshot::relationship_at`], also for ways.
+    pub(in crate::read) fn relationship_walked(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
+        Ok(self.walked(TypeKind::Relationship, slot)?.map(|held| Relationship::new(self, slot, held)))
+    }
 }
 
 /// Appends a handle of a fetched instance to a list. It is built in place: building it first and moving it would write

@@ -23,7 +23,6 @@ use grant::{Merged, merged};
 pub(super) use purged_in_sight::PurgedInSight;
 pub(crate) use rights::hidden;
 pub use rights::{Right, Rights};
-use ways::Ways;
 
 /// Most grants of one sight.
 pub const GRANTS_MAX: usize = 100_000;
@@ -82,6 +81,16 @@ pub(super) struct InSight {
     ways: Ways,
     /// Those that were in sight before they were purged.
     pub(super) purged: Arc<PurgedInSight>,
+}
+
+/// The containers that grants name and everything above them, in sight or not.
+#[derive(Clone, Default)]
+struct Ways {
+    entities: SlotSet,
+    /// The relationships by which each contains the next.
+    links: SlotSet,
+    /// Those that grants name: what is in sight in one of them shows its place there.
+    containers: SlotSet,
 }
 
 /// The sight of a snapshot.

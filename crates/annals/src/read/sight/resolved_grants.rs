@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ways::Ways;
-use super::{InSight, Sight, next_number};
+use super::{InSight, Sight, Ways, next_number};
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;

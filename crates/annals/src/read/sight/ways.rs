@@ -1,7 +1,7 @@
 //! Ways: what leads to the containers that grants name. A reader walks them by path, and sees nothing else of them.
 
-use super::Sight;
 use super::resolved_grants::ResolvedGrants;
+use super::{Sight, Ways};
 use crate::Result;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::past::ChangePlace;
@@ -11,20 +11,9 @@ use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Status, TypeKind};
-use crate::read::instance::{Entity, Relationship};
 use crate::read::past::held::Held;
 use crate::read::past::version::Version;
 use crate::read::snapshot::Snapshot;
-
-/// The containers that grants name and everything above them, in sight or not.
-#[derive(Clone, Default)]
-pub(super) struct Ways {
-    pub(super) entities: SlotSet,
-    /// The relationships by which each contains the next.
-    pub(super) links: SlotSet,
-    /// Those that grants name: what is in sight in one of them shows its place there.
-    containers: SlotSet,
-}
 
 impl ResolvedGrants {
     /// The ways in the view of `snapshot`, which has no sight. Of an earlier time only those that are ways in the present,
@@ -114,16 +103,6 @@ impl Snapshot {
         let whole = self.unsighted();
         let held = whole.seen(kind, slot, false)?;
         Ok(held.map(|held| whole.bare(kind, slot, &held)))
-    }
-
-    /// As [`Snapshot::entity_at`], also for ways.
-    pub(in crate::read) fn entity_walked(&self, slot: u32) -> Result<Option<Entity<'_>>> {
-        Ok(self.walked(TypeKind::Entity, slot)?.map(|held| Entity::new(self, slot, held)))
-    }
-
-    /// As [`Snapshot::relationship_at`], also for ways.
-    pub(in crate::read) fn relationship_walked(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
-        Ok(self.walked(TypeKind::Relationship, slot)?.map(|held| Relationship::new(self, slot, held)))
     }
 
     /// A version with the type of another one, and with the properties that name it, or its child: its keys, or the name
