@@ -13,8 +13,6 @@ use annals_exchange::text::count;
 use annals_exchange::{Outcome, Progress, RefusedLine, Stop};
 use clap::Parser;
 
-/// After this many changes a checkpoint is taken, so that the next command opens at once.
-const CHECKPOINT_CHANGES: u64 = 20_000;
 /// Refused or failed.
 const FAILED: u8 = 1;
 /// The command line is malformed.
@@ -126,12 +124,6 @@ fn run(arguments: &Arguments) -> Outcome<u64> {
         }
     }
     let summary = report.summary;
-    if summary.changes_count >= CHECKPOINT_CHANGES
-        && let Err(error) = repository.checkpoint()
-    {
-        // Nothing is lost: the next command replays the log.
-        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
-    }
     println!(
         "imported {} changes in {} records, refused {}, skipped {}; now at position {}",
         count(summary.changes_count),

@@ -337,7 +337,7 @@ fn queue_again(committer: &Committer, requests: Vec<CommitRequest>) {
 /// A follower's own thread and its caller take turns, so that an older graph never replaces a newer one.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut indexed = committer.publisher.load().settled();
+    let mut indexed = Indexed::clone(&committer.publisher.load());
     let before = (indexed.graph.generation, indexed.graph.position);
     let mut outcome = read_on(committer, &mut indexed, committer.source.memory());
     let log = committer.source.log();
