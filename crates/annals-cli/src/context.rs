@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use annals::{Error, ErrorKind, Instant, Observer, Options, Position, Repository, Result, Snapshot};
 use annals_exchange::user::user_name;
 use annals_server::KnownServer;
 use clap::Args;
@@ -245,6 +245,25 @@ impl Entered {
     pub fn close(self) -> Result<()> {
         self.place.close()
     }
+
+    /// The same at the end of the process. The graph is not freed: the system takes back the memory of a process at once.
+    ///
+    /// Errors: as [`Entered::close`].
+    fn end(self) -> Result<()> {
+        if let Place::Folder(_, repository) = &self.place {
+            std::mem::forget(repository.snapshot());
+        }
+        self.close()
+    }
+}
+
+/// Prints the warnings that come while the repository is open, and when it is closed.
+struct Warnings;
+
+impl Observer for Warnings {
+    fn warned(&self, text: &str) {
+        eprintln!("warning: {text}");
+    }
 }
 
 impl Context {
@@ -430,13 +449,13 @@ impl Context {
         matches!(&self.place, Some(Entered { place: Place::Server(_), .. }))
     }
 
-    /// Closes the repository after a write, unless it stays open for the next command.
+    /// Closes the repository at the end of a command, unless it stays open for the next one.
     ///
     /// Errors: those of closing it.
     pub fn leave(&mut self) -> Outcome {
         match self.is_kept {
             true => Ok(()),
-            false => Ok(self.place.take().map_or(Ok(()), Entered::close)?),
+            false => Ok(self.place.take().map_or(Ok(()), Entered::end)?),
         }
     }
 
@@ -519,6 +538,7 @@ impl Context {
             is_read_only,
             memory_bytes_max: self.memory_bytes_max,
             on_replay: Some(Arc::new(move |at: Position, tail: Position| shown.set(at.0, Some(tail.0)))),
+            observer: Some(Arc::new(Warnings)),
             ..Options::default()
         };
         let repository = Repository::open_with(&self.path, options);

@@ -21,6 +21,7 @@ mod shown;
 mod progress;
 mod ldp_import;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Imports allocate many small values on one thread and free them on another, which mimalloc does faster.
@@ -42,10 +43,20 @@ fn main() -> ExitCode {
         }
     };
     let is_json = arguments.global.is_json;
-    match command::run(&arguments) {
-        Ok(()) => ExitCode::from(stop::OK),
-        Err(stop) => ExitCode::from(stop.tell(is_json)),
-    }
+    end(match command::run(&arguments) {
+        Ok(()) => stop::OK,
+        Err(stop) => stop.tell(is_json),
+    })
+}
+
+/// Ends the process at once. Everything is closed, and the system takes back the memory of a process faster than the
+/// allocator gives it back in pieces.
+fn end(code: u8) -> ExitCode {
+    let _ = std::io::stdout().flush();
+    #[cfg(unix)]
+    signal_hook::low_level::exit(code.into());
+    #[cfg(not(unix))]
+    ExitCode::from(code)
 }
 
 /// When a process exceeds the limit on the size of files (`ulimit -f`), the system ends it by default. This handler

@@ -31,6 +31,9 @@ pub struct Options {
     /// The repository writes a checkpoint in the background when the log has grown by this much since the last one, and
     /// either rests for ten seconds, or has passed ten times the duration of the last one. Units: bytes.
     pub checkpoint_log_bytes: u64,
+    /// The repository also writes a checkpoint when it is closed, if the log has grown by more than this since the last
+    /// one, and by enough for the size of the graph: see docs/operations.md. Units: bytes.
+    pub checkpoint_end_bytes: u64,
     /// Most memory of the process (its resident set), `None` for no bound; at least 16 MiB. With a budget, long values
     /// are stored in files beside the repository, and the repository refuses work that would exceed it: see
     /// docs/memory.md.
@@ -59,6 +62,7 @@ impl Default for Options {
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,
             checkpoint_log_bytes: 256 << 20,
+            checkpoint_end_bytes: 256 << 10,
             memory_bytes_max: None,
             spilled_value_bytes_min: 128,
             segment_bytes: FileOptions::default().segment_bytes,
@@ -111,6 +115,7 @@ impl std::fmt::Debug for Options {
             .field("queue_transactions_max", &self.queue_transactions_max)
             .field("queue_bytes_max", &self.queue_bytes_max)
             .field("checkpoint_log_bytes", &self.checkpoint_log_bytes)
+            .field("checkpoint_end_bytes", &self.checkpoint_end_bytes)
             .field("memory_bytes_max", &self.memory_bytes_max)
             .field("spilled_value_bytes_min", &self.spilled_value_bytes_min)
             .field("segment_bytes", &self.segment_bytes)

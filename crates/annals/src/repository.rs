@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -85,8 +85,10 @@ pub(crate) struct Inner {
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// True once the repository is being closed: long work then stops.
     pub(crate) is_stopping: Arc<AtomicBool>,
-    /// Position of the checkpoint that was loaded at opening.
-    pub(crate) loaded_position: Position,
+    /// Position of the checkpoint that was loaded or written last.
+    pub(crate) checkpointed: AtomicU64,
+    /// True once the log is closed: the folder may be that of another writer.
+    is_ended: AtomicBool,
     /// One checkpoint, compaction, check or backup at a time.
     pub(crate) maintenance: Mutex<()>,
 }
@@ -245,7 +247,8 @@ impl Repository {
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
             is_stopping: Arc::default(),
-            loaded_position,
+            checkpointed: AtomicU64::new(loaded_position.0),
+            is_ended: AtomicBool::new(false),
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
@@ -475,15 +478,13 @@ impl Repository {
         self.inner.is_stopping.store(true, Ordering::SeqCst);
     }
 
-    /// Commits submitted transactions, refuses later ones, and releases the folder. Dropping the last clone does the
-    /// same.
+    /// Commits submitted transactions, refuses later ones, writes a checkpoint if the log has grown by much
+    /// ([`Options::checkpoint_end_bytes`]), and releases the folder. Dropping the last clone does the same.
     ///
+    /// A checkpoint that cannot be written, or takes longer than five seconds, is a warning: nothing is lost.
     /// Errors: those of the log while it syncs for the last time.
     pub fn close(self) -> Result<()> {
-        let is_stopped = self.inner.stop();
-        // A compaction in progress must not write into a folder that the next writer has opened.
-        let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_stopped { self.inner.committer.source().log().close() } else { Ok(()) }
+        self.inner.end()
     }
 }
 
@@ -537,15 +538,29 @@ impl Inner {
         }
         !is_own
     }
+
+    /// Ends the threads, writes a checkpoint if one is due, and closes the log.
+    ///
+    /// Errors: those of closing the log.
+    fn end(&self) -> Result<()> {
+        let is_stopped = self.stop();
+        // A compaction in progress must not write into a folder that the next writer has opened.
+        let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_stopped {
+            return Ok(());
+        }
+        // Order: before the log is closed, because then the next writer may open it.
+        if !self.is_ended.swap(true, Ordering::SeqCst) {
+            self.checkpoint_at_end();
+        }
+        self.committer.source().log().close()
+    }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let is_stopped = self.stop();
         // Snapshots may outlive the repository and still read; the next writer need not wait for them.
-        if is_stopped {
-            let _ = self.committer.source().log().close();
-        }
+        let _ = self.end();
     }
 }
 

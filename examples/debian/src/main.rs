@@ -14,8 +14,6 @@ use annals_exchange::user::user_name;
 use annals_exchange::{Outcome, Progress, RefusedLine, Stop};
 use clap::Parser;
 
-/// After this many changes a checkpoint is taken, so that the next command opens at once.
-const CHECKPOINT_CHANGES: u64 = 20_000;
 /// Refused or failed.
 const FAILED: u8 = 1;
 /// The command line is malformed.
@@ -127,12 +125,6 @@ fn run(arguments: &Arguments) -> Outcome<u64> {
         }
     }
     let summary = report.summary;
-    if summary.changes_count >= CHECKPOINT_CHANGES
-        && let Err(error) = repository.checkpoint()
-    {
-        // Nothing is lost: the next command replays the log.
-        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
-    }
     println!(
         "imported {} in {}, refused {}, skipped {}; now at position {}",
         counted(summary.changes_count, "change"),

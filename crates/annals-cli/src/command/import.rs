@@ -26,8 +26,6 @@ use crate::context::{Context, instant};
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
-/// After this many changes the import writes a checkpoint, so that the next command opens fast.
-const CHECKPOINT_CHANGES: u64 = 20_000;
 /// Changes in one batch, by default.
 const BATCH_CHANGES: u64 = 5_000;
 
@@ -196,16 +194,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     report.finish();
     terminal.finish();
     let summary = report.summary;
-    // A failed checkpoint loses nothing: the next command replays the log.
-    let checkpoint =
-        (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
     let position = snapshot.position();
     let undo = take_backs(&summary, missing.began_at, position, arguments.batch);
     let printed = print_summary(context, &summary, &undo, position, started);
-    if let Some(Err(error)) = checkpoint {
-        tell!("warning: the import is committed, but no checkpoint could be written: {error}");
-    }
     drop(snapshot);
     let closed = repository.close();
     outcome?;

@@ -268,7 +268,9 @@ pub fn read_arguments() -> Result<Arguments, clap::Error> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Outcome {
-    run_in(arguments, &mut Context::new(&arguments.global))
+    let mut context = Context::new(&arguments.global);
+    let outcome = run_in(arguments, &mut context);
+    outcome.and(context.leave())
 }
 
 /// Runs the command in a context, which may have a place that another command has left open.

@@ -3,6 +3,7 @@
 use super::Graph;
 use super::index::TableIndexes;
 use super::index::key::{append_value_key, for_each_indexed};
+use super::index::late_indexes::LateIndexes;
 use super::indexed::Indexed;
 use super::instance::row::Row;
 use super::instance::unpacked::Instance;
@@ -36,13 +37,12 @@ pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
     }
     compare_tables(&mut report, "entity", &expected.entities, &found.entities);
     compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
-    let [expected_indexes, found_indexes] = indexes;
     report.about("entity ");
     expected.entities.lists.compare(&found.entities.lists, &mut report);
-    expected_indexes.entities.compare(&found_indexes.entities, &mut report);
+    compare_indexes(&mut report, indexes.map(|indexes| &indexes.entities));
     report.about("relationship ");
     expected.relationships.lists.compare(&found.relationships.lists, &mut report);
-    expected_indexes.relationships.compare(&found_indexes.relationships, &mut report);
+    compare_indexes(&mut report, indexes.map(|indexes| &indexes.relationships));
     report.about("");
     let entities_len = |graph: &Graph| graph.adjacency(Direction::Out).len();
     for slot in 0..u32::try_from(entities_len(expected).min(entities_len(found))).unwrap_or(u32::MAX) {
@@ -105,13 +105,23 @@ fn compare_tables(report: &mut Differences, what: &str, expected: &Table, found:
     }
 }
 
+fn compare_indexes(report: &mut Differences, [expected, found]: [&LateIndexes; 2]) {
+    match (expected.get(), found.get()) {
+        (Ok(expected), Ok(found)) => expected.compare(found, report),
+        (Err(error), _) | (_, Err(error)) => report.add(|| format!("indexes: {error}")),
+    }
+}
+
 /// The entries that a graph's indexes lack, or have in excess, compared with its live instances. It ends early, with some
 /// of them, once `is_over`.
 pub(crate) fn inconsistencies(indexed: &Indexed, is_over: &dyn Fn() -> bool) -> Vec<String> {
     let graph = &indexed.graph;
     let mut report = Differences::default();
     for kind in [TypeKind::Entity, TypeKind::Relationship] {
-        check_table(&mut report, graph, kind, indexed.indexes(kind), is_over);
+        match indexed.indexes(kind) {
+            Ok(indexes) => check_table(&mut report, graph, kind, indexes, is_over),
+            Err(error) => report.add(|| format!("indexes of the {} table: {error}", kind.name())),
+        }
     }
     let mut links_count = [0, 0];
     for (slot, id, relationship) in graph.relationships.live() {

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::Graph;
 use super::index::event::{Event, MADE_TOGETHER, Told};
+#[cfg(doc)]
+use super::index::late_indexes::LateIndexes;
 use super::index::{Indexes, TableIndexes};
 use super::put::EventBatch;
+use crate::Result;
 use crate::model::TypeKind;
 
 /// A graph, and indexes to find its instances: the indexes of this graph or of an earlier one, and the events since
@@ -32,29 +35,35 @@ impl Indexed {
         Indexed { graph, indexes: Arc::clone(&self.indexes), tail }
     }
 
+    /// Gives the indexes these batches, which lead from their position to the graph.
+    pub(crate) fn put_tail(&mut self, tail: Vec<Arc<EventBatch>>) {
+        self.tail = tail.into();
+    }
+
     /// The same with indexes that have all events of `taken`, an earlier state of this.
     pub(crate) fn with_indexes(&self, indexes: Arc<Indexes>, taken: &Indexed) -> Indexed {
         let tail = self.tail.iter().skip(taken.tail.len()).cloned().collect();
         Indexed { graph: self.graph.clone(), indexes, tail }
     }
 
-    /// The indexes with all records.
-    pub(crate) fn settled_indexes(&self) -> Indexes {
+    /// The indexes with all records. Errors: as [`LateIndexes::get`].
+    pub(crate) fn settled_indexes(&self) -> Result<Indexes> {
         let mut indexes = Indexes::clone(&self.indexes);
-        indexes.update(&self.tail);
-        indexes
+        indexes.update(&self.tail)?;
+        Ok(indexes)
     }
 
-    /// The same with indexes that have all records.
-    pub(crate) fn settled(&self) -> Indexed {
-        match self.tail.is_empty() {
+    /// The same with indexes that have all records. Errors: as [`LateIndexes::get`].
+    pub(crate) fn settled(&self) -> Result<Indexed> {
+        Ok(match self.tail.is_empty() {
             true => self.clone(),
-            false => Indexed::new(self.graph.clone(), Arc::new(self.settled_indexes())),
-        }
+            false => Indexed::new(self.graph.clone(), Arc::new(self.settled_indexes()?)),
+        })
     }
 
     /// Adds the events since the last call to the tail; if the tail then has more than `tail_len_max` events, the
-    /// indexes are updated with them. The events of one position, that of a transaction, stay in one batch.
+    /// indexes are updated with them, unless they cannot be made. The events of one position, that of a transaction, stay
+    /// in one batch.
     pub(crate) fn pass_events(&mut self, tail_len_max: usize) {
         let batch = self.graph.take_events();
         if batch.events_count == 0 {
@@ -67,9 +76,8 @@ impl Indexed {
             }
             _ => self.tail = self.tail.iter().cloned().chain([Arc::new(batch)]).collect(),
         }
-        if self.tail_len() > tail_len_max {
-            let tail = std::mem::take(&mut self.tail);
-            Arc::make_mut(&mut self.indexes).update(&tail);
+        if self.tail_len() > tail_len_max && Arc::make_mut(&mut self.indexes).update(&self.tail).is_ok() {
+            self.tail = Arc::default();
         }
     }
 
@@ -78,11 +86,11 @@ impl Indexed {
         Indexed { graph: self.graph.speculative(), ..self.clone() }
     }
 
-    /// The indexes of a table.
-    pub(crate) fn indexes(&self, kind: TypeKind) -> &TableIndexes {
+    /// The indexes of a table. Errors: as [`LateIndexes::get`].
+    pub(crate) fn indexes(&self, kind: TypeKind) -> Result<&TableIndexes> {
         match kind {
-            TypeKind::Relationship => &self.indexes.relationships,
-            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &self.indexes.entities,
+            TypeKind::Relationship => self.indexes.relationships.get(),
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => self.indexes.entities.get(),
         }
     }
 
@@ -107,11 +115,20 @@ impl Indexed {
 }
 
 impl Indexes {
-    /// Applies batches, the oldest first.
-    pub(crate) fn update(&mut self, batches: &[Arc<EventBatch>]) {
-        for (kind, indexes) in
-            [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)]
-        {
+    /// Applies batches, the oldest first. Indexes without events are not made.
+    ///
+    /// Errors: as [`LateIndexes::get`], and then nothing is applied.
+    pub(crate) fn update(&mut self, batches: &[Arc<EventBatch>]) -> Result<()> {
+        let has_events = |kind| batches.iter().any(|batch| batch.events(kind).len() > 0);
+        let tables =
+            [(TypeKind::Entity, &mut self.entities), (TypeKind::Relationship, &mut self.relationships)];
+        let mut touched = Vec::new();
+        for (kind, indexes) in tables {
+            if has_events(kind) {
+                touched.push((kind, indexes.get_mut()?));
+            }
+        }
+        for (kind, indexes) in touched {
             let mut waiting = Waiting::default();
             for told in batches.iter().flat_map(|batch| batch.events(kind).iter()) {
                 match told {
@@ -136,6 +153,7 @@ impl Indexes {
         if let Some(last) = batches.last() {
             self.position = last.position;
         }
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use super::instance::row_pack::{pack_again, pack_with};
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
+use super::structures::late::Late;
 use super::structures::rows::Rows;
 use super::structures::slot_set::SlotSet;
 use super::structures::spill_file::SpillPlace;
@@ -54,13 +55,13 @@ pub(crate) struct Table {
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID for purged instances.
     pub(crate) ids: Vector<Id>,
-    slots: SlotsById,
+    slots: Late<SlotsById>,
     /// Former ids of instances.
-    pub(crate) former_ids: FormerIds,
+    pub(crate) former_ids: Late<FormerIds>,
     /// Present short values, by property and slot.
-    pub(super) columns: Columns,
+    pub(super) columns: Late<Columns>,
     /// Lists by type, by home, and further ones for the checks of sequencing.
-    pub(crate) lists: Lists,
+    pub(crate) lists: Late<Lists>,
     /// Events that no index has taken yet. Shape: empty in published graphs.
     pub(super) events: Vector<Told>,
 }
@@ -83,10 +84,10 @@ impl Table {
             deletions: Deletions::new(),
             spill,
             ids: Vector::new(),
-            slots: SlotsById::new(),
-            former_ids: FormerIds::new(),
-            columns: Columns::new(),
-            lists: Lists::default(),
+            slots: Late::Made(SlotsById::new()),
+            former_ids: Late::Made(FormerIds::new()),
+            columns: Late::Made(Columns::new()),
+            lists: Late::default(),
             events: Vector::new(),
         }
     }

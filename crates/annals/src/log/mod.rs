@@ -36,7 +36,7 @@ pub(crate) use fault::next_random;
 pub use fault::{FaultLog, FaultPlan};
 pub use file::FileOptions;
 pub use file::{FileLog, SegmentInfo, copy_to_files};
-pub(crate) use file::{LOCK_FILE_NAME, is_vacant_log};
+pub(crate) use file::{FrameAddress, LOCK_FILE_NAME, is_vacant_log};
 pub(crate) use file::{
     LogPart, SegmentPlan, begin_received, finish_received, receive_log_file, send_log, spoil_received,
 };
@@ -111,6 +111,13 @@ pub trait Log: Send + Sync {
     fn bytes_up_to(&self, position: Position) -> u64 {
         let _ = position;
         0
+    }
+
+    /// The address of the record at `position`, in words of this log; empty for a log without addresses. A checkpoint
+    /// stores it, and the next opening of the log looks for its end from there on.
+    fn address_of(&self, position: Position) -> Vec<u8> {
+        let _ = position;
+        Vec::new()
     }
 
     /// Reads every record, and checks it against what the log keeps of it, such as its checksum.
@@ -208,6 +215,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn bytes_up_to(&self, position: Position) -> u64 {
         (**self).bytes_up_to(position)
+    }
+
+    fn address_of(&self, position: Position) -> Vec<u8> {
+        (**self).address_of(position)
     }
 
     fn verify(&self) -> Result<Verified> {

@@ -54,7 +54,7 @@ impl Repository {
         self.snapshot().source().memory().check_second_graph()?;
         let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
         let position = snapshot.position();
-        let found = snapshot.indexed().settled();
+        let found = snapshot.indexed().settled()?;
         let mut differences = compare::differences(&rebuilt, &found);
         differences.extend(compare::inconsistencies(&found, &|| false));
         let committer = &self.inner().committer;

@@ -8,6 +8,7 @@ mod outlived;
 mod purged;
 mod stop;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -133,6 +134,7 @@ impl Repository {
         let replaced = committer.replace_graph(rebuilt);
         // Order: after that, because readers of the old graph may have cached records until now.
         committer.source().clear();
+        self.inner().checkpointed.store(0, Ordering::SeqCst);
         let checkpoints = self.inner().checkpoints.as_ref();
         let removed =
             checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()));

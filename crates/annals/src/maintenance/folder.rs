@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoints;
-use crate::log::{FileLog, FileOptions, LOCK_FILE_NAME, Log};
+use crate::log::{FileLog, FileOptions, FrameAddress, LOCK_FILE_NAME, Log};
 use crate::storage::{Disk, DiskStore, Store, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
@@ -45,14 +45,12 @@ impl Folder {
         options: FileOptions,
         is_read_only: bool,
     ) -> Result<Folder> {
-        let log = open_log(disk, path, options, is_read_only)?;
-        let mut folder = Folder {
-            disk: Arc::clone(disk),
-            path: path.to_path_buf(),
-            checkpoints: checkpoints_in(disk, path),
-            log,
-            warning: None,
-        };
+        let checkpoints = checkpoints_in(disk, path);
+        let newest = checkpoints.newest_address();
+        let address = newest.and_then(|(position, address)| FrameAddress::decode(position, &address));
+        let log = open_log_from(disk, path, options, is_read_only, address)?;
+        let mut folder =
+            Folder { disk: Arc::clone(disk), path: path.to_path_buf(), checkpoints, log, warning: None };
         if !is_read_only {
             let removed = folder.checkpoints.remove_stale(&*folder.log);
             // If they cannot be listed, loading reports it.
@@ -117,14 +115,25 @@ pub(crate) fn open_log(
     options: FileOptions,
     is_read_only: bool,
 ) -> Result<Arc<dyn Log>> {
+    open_log_from(disk, path, options, is_read_only, None)
+}
+
+/// The same with the address of a frame, see [`FileLog::open_from`].
+fn open_log_from(
+    disk: &Arc<dyn Disk>,
+    path: &Path,
+    options: FileOptions,
+    is_read_only: bool,
+    address: Option<FrameAddress>,
+) -> Result<Arc<dyn Log>> {
     refuse_old_compaction(&**disk, path)?;
     let log_path = log_folder(path);
     if is_read_only {
-        return Ok(Arc::new(FileLog::open_read_only_on(Arc::clone(disk), &log_path, options)?));
+        return Ok(Arc::new(FileLog::open_read_only_from(Arc::clone(disk), &log_path, options, address)?));
     }
     refuse_lost_log(disk, path)?;
     // This creates missing folders above it, too, durably.
-    Ok(Arc::new(FileLog::open_on(Arc::clone(disk), &log_path, options)?))
+    Ok(Arc::new(FileLog::open_from(Arc::clone(disk), &log_path, options, address)?))
 }
 
 fn checkpoints_in(disk: &Arc<dyn Disk>, path: &Path) -> Checkpoints {

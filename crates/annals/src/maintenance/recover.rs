@@ -1,5 +1,6 @@
 //! Recovery: brings a graph up to the tail of its log.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -17,6 +18,8 @@ use crate::{Error, ErrorKind, Position, Result};
 const REPORT_RECORDS: u64 = 10_000;
 /// How much is read together, or a step of the memory budget: decoded it takes several times as much. Units: bytes.
 const AHEAD_BYTES: usize = 4 << 20;
+/// While the indexes of a checkpoint are not made, at most so many events wait for them.
+const LATE_EVENTS_MAX: usize = 1_024;
 /// Most batches that are read but not applied.
 const AHEAD_BATCHES_MAX: usize = 2;
 
@@ -51,7 +54,7 @@ pub(crate) fn replay(
 }
 
 /// Applies the records after the graph's position up to `end`, reporting its progress at intervals. Another thread
-/// reads and decodes ahead.
+/// reads and decodes ahead. If they are few, the indexes of a checkpoint are not made for them: their events wait.
 ///
 /// Errors: as [`replay`].
 pub(crate) fn replay_to(
@@ -62,17 +65,19 @@ pub(crate) fn replay_to(
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
     indexed.pass_events(0);
+    let mut waiting = (!indexed.indexes.are_made()).then(Vec::new);
     let Indexed { graph, indexes, .. } = indexed;
     let indexes = Arc::make_mut(indexes);
     let first = graph.position.next();
-    std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| {
         let batches_max = if memory.is_bounded() { 1 } else { AHEAD_BATCHES_MAX };
         let (batches_in, batches) = sync_channel(batches_max);
         let ahead_bytes = memory.step(AHEAD_BYTES);
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         // Events that wait for the indexes take memory, too: at most one batch waits.
         let (events_in, events) = sync_channel::<Arc<EventBatch>>(if memory.is_bounded() { 0 } else { 1 });
-        let mut index = Some(move || events.iter().for_each(|batch| indexes.update(&[batch])));
+        let mut index = Some(move || events.iter().try_for_each(|batch| indexes.update(&[batch])));
+        let mut indexing = None;
         for batch in batches {
             let stored = StoredData::Records { done: graph.position.0, all: end.0 };
             memory.charge_stored(ahead_bytes, stored)?;
@@ -85,17 +90,34 @@ pub(crate) fn replay_to(
             });
             let events = graph.take_events();
             if events.events_count > 0 {
-                // Only now: for a log that cannot be read, no thread for indexes is needed.
-                index.take().into_iter().for_each(|index| drop(scope.spawn(index)));
-                // If the thread has panicked, the end of the scope passes the panic on.
-                let _ = events_in.send(Arc::new(events));
+                let mut ready = vec![Arc::new(events)];
+                if let Some(waiting) = &mut waiting {
+                    waiting.append(&mut ready);
+                    if waiting.iter().map(|batch| batch.events_count).sum::<usize>() > LATE_EVENTS_MAX {
+                        ready = std::mem::take(waiting);
+                    }
+                }
+                if !ready.is_empty() {
+                    waiting = None;
+                    // Only now: for a log that cannot be read, no thread for indexes is needed.
+                    if let Some(index) = index.take() {
+                        indexing = Some(scope.spawn(index));
+                    }
+                }
+                // If the thread has failed, it returns why; the end of the scope passes a panic on.
+                ready.into_iter().for_each(|batch| drop(events_in.send(batch)));
             }
             outcome?;
             // A few records of an import can take as long as many others.
             progress(graph.position);
         }
-        Ok(())
-    })
+        drop(events_in);
+        indexing.map_or(Ok(()), |indexing| indexing.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    if let Some(waiting) = waiting {
+        indexed.put_tail(waiting);
+    }
+    outcome
 }
 
 /// Sends decoded records in order; the last may be the error that ends them.

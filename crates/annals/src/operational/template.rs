@@ -40,7 +40,7 @@ impl Template {
     /// A copy with the types of a snapshot of the running repository.
     pub(super) fn fork(&mut self, running: &Snapshot) -> Result<Fork> {
         self.types_known = learn(&self.repository, self.types_known, running)?;
-        let indexed: Indexed = self.repository.inner().committer.publisher().load().settled();
+        let indexed: Indexed = self.repository.inner().committer.publisher().load().settled()?;
         let base_count = indexed.graph.position.0;
         let log = ForkedLog { base: self.log.clone(), base_count, own: MemoryLog::new() };
         let repository = Repository::forked(Arc::new(log), indexed, Arc::clone(&self.memory))?;

@@ -119,7 +119,7 @@ impl Snapshot {
     /// The same with complete indexes: for tests of the plans of a search.
     #[cfg(test)]
     pub(crate) fn settled(&self) -> Snapshot {
-        self.over(Arc::new(self.indexed.settled()), self.view)
+        self.over(Arc::new(self.indexed.settled().unwrap()), self.view)
     }
 
     /// The graph of this view, for keeping it.

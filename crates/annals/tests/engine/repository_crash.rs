@@ -45,8 +45,15 @@ struct Image {
 
 fn options(random: &mut Random) -> Options {
     let memory_bytes_max = random.one_in(3).then_some(64 << 30);
-    // Small segments, so that there are many; no checkpoint but those asked for.
-    Options { memory_bytes_max, segment_bytes: 4096, checkpoint_log_bytes: u64::MAX, ..Options::default() }
+    // Small segments, so that there are many; no checkpoint but those asked for, and those at the end.
+    let checkpoint_end_bytes = if random.one_in(2) { 0 } else { u64::MAX };
+    Options {
+        memory_bytes_max,
+        segment_bytes: 4096,
+        checkpoint_log_bytes: u64::MAX,
+        checkpoint_end_bytes,
+        ..Options::default()
+    }
 }
 
 fn open(disk: &SimulatedDisk, options: Options) -> Result<Repository> {

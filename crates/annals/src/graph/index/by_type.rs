@@ -106,20 +106,25 @@ impl Index for ByType {
     }
 
     fn derive(&mut self, stored: &[Stored]) -> Result<()> {
-        for Stored { slot, row, is_proxy, past, .. } in stored {
+        for Stored { slot, row, past, .. } in stored {
             let type_name = row.type_name();
             for version in past.iter().filter(|version| version.type_name != type_name) {
                 self.past_extents.insert(version.type_name, *slot);
             }
-            if *is_proxy && row.is_live() {
-                continue;
-            }
-            if row.is_live() {
-                self.live.insert(*slot);
-                self.extents.insert(type_name, *slot);
-            } else {
-                self.dead.insert(*slot);
-                self.past_extents.insert(type_name, *slot);
+        }
+        for is_live in [true, false] {
+            let listed = stored.iter().filter(|stored| stored.row.is_live() == is_live);
+            let listed = listed.filter(|stored| !is_live || !stored.is_proxy);
+            let mut listed: Vec<_> = listed.map(|stored| (stored.row.type_name(), stored.slot)).collect();
+            listed.sort_unstable();
+            for of_type in listed.chunk_by(|(one, _), (next, _)| one == next) {
+                let slots: Vec<u32> = of_type.iter().map(|(_, slot)| *slot).collect();
+                let (all, extents) = match is_live {
+                    true => (&mut self.live, &mut self.extents),
+                    false => (&mut self.dead, &mut self.past_extents),
+                };
+                all.insert_sorted(&slots);
+                extents.insert_sorted(of_type[0].0, &slots);
             }
         }
         Ok(())

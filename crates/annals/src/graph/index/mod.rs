@@ -11,6 +11,7 @@ mod by_type;
 pub(crate) mod children;
 mod classified;
 mod ids;
+pub(crate) mod late_indexes;
 pub(crate) mod key_changes;
 mod past_keys;
 mod past_values;
@@ -30,6 +31,7 @@ use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 use crate::{Position, Result};
 use event::Event;
+use late_indexes::LateIndexes;
 
 /// An index of one table.
 pub(crate) trait Index: Clone + Default {
@@ -203,6 +205,20 @@ impl Lists {
 pub(crate) struct Indexes {
     /// The position up to which the indexes have all records, and no later ones.
     pub(crate) position: Position,
-    pub(crate) entities: TableIndexes,
-    pub(crate) relationships: TableIndexes,
+    pub(crate) entities: LateIndexes,
+    pub(crate) relationships: LateIndexes,
+}
+
+impl Indexes {
+    /// Those of entities and of relationships, made now if they are not. Errors: as [`LateIndexes::get`].
+    pub(crate) fn made(&self) -> Result<[&TableIndexes; 2]> {
+        // Order: a search has usually begun with those of entities.
+        let relationships = self.relationships.get()?;
+        Ok([self.entities.get()?, relationships])
+    }
+
+    /// True if nobody has to wait for them.
+    pub(crate) fn are_made(&self) -> bool {
+        self.entities.are_made() && self.relationships.are_made()
+    }
 }

@@ -52,7 +52,7 @@ impl Adjacency {
     pub(crate) fn from_pages(
         len: usize,
         pages: Vec<Arc<[u32]>>,
-        wide: &[Option<Vec<Link>>],
+        wide: Vec<Option<Vec<Link>>>,
         bounds: Bounds,
     ) -> Option<Adjacency> {
         let is_wide = |number: u32| wide.get(number as usize).is_some_and(Option::is_some);
@@ -63,7 +63,7 @@ impl Adjacency {
                 .iter()
                 .flatten()
                 .all(|links| are_ordered(links) && links.iter().all(|link| bounds.contain(link)));
-        let wide = wide.iter().map(|links| links.as_ref().map(|links| Arc::new(Wide::from_sorted(links))));
+        let wide = wide.into_iter().map(|links| links.map(|links| Arc::new(Wide::late(links))));
         is_sound.then(|| Adjacency { len, pages: pages.into_iter().collect(), wide: wide.collect() })
     }
 
@@ -396,7 +396,7 @@ mod tests {
             let wide: Vec<_> =
                 adjacency.wide().map(|wide| wide.map(|wide| wide.iter(None).collect())).collect();
             let bounds = Bounds { types: 4, relationships: 20_000, entities: 60 };
-            let loaded = Adjacency::from_pages(40, pages, &wide, bounds).expect("parts it wrote");
+            let loaded = Adjacency::from_pages(40, pages, wide, bounds).expect("parts it wrote");
             for (slot, links) in (0u32..).zip(&model) {
                 let links: Vec<Link> = links.iter().copied().collect();
                 prop_assert_eq!(&adjacency.get(slot).iter(None).collect::<Vec<_>>(), &links);
@@ -414,7 +414,7 @@ mod tests {
             let ends = ends.iter().map(|end| end | end << 16);
             let page: Vec<u32> = ends.chain([head.0, head.1, head.2]).chain(page).take(len).collect();
             let bounds = Bounds { types: 3, relationships: 3, entities: 32 };
-            if let Some(loaded) = Adjacency::from_pages(32, vec![page.into()], &[], bounds) {
+            if let Some(loaded) = Adjacency::from_pages(32, vec![page.into()], Vec::new(), bounds) {
                 for slot in 0..32 {
                     let neighbors = loaded.get(slot);
                     let count = neighbors.iter(None).count();

@@ -4,6 +4,7 @@ pub(crate) mod adjacency;
 pub(crate) mod column;
 pub(crate) mod hash;
 pub(crate) mod id_map;
+pub(crate) mod late;
 pub(crate) mod links;
 pub(crate) mod links_page;
 pub(crate) mod rows;

@@ -103,7 +103,8 @@ impl Rows {
 
     /// All rows in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).filter_map(|index| self.get(index))
+        let of_tail = (0..self.tail.ends.len()).filter_map(|place| self.tail.get(place));
+        self.pages.iter().flat_map(|page| rows_of(page)).chain(of_tail)
     }
 
     /// The whole pages, then a page with the rest, if there is any. [`Rows::push_page`] reads them.
@@ -118,15 +119,15 @@ impl Rows {
 
     /// Adds the first `count` rows of a page from a file after whole pages; `None` if it is malformed or does not
     /// belong there. It does not check the rows themselves.
-    pub(crate) fn push_page(&mut self, page: &[u8], count: usize) -> Option<()> {
-        if !is_page(page) || !self.tail.ends.is_empty() || count > PAGE_ROWS {
+    pub(crate) fn push_page(&mut self, page: Arc<[u8]>, count: usize) -> Option<()> {
+        if !is_page(&page) || !self.tail.ends.is_empty() || count > PAGE_ROWS {
             return None;
         }
         if count == PAGE_ROWS {
-            self.pages.push(Arc::from(page));
+            self.pages.push(page);
             return Some(());
         }
-        let ends: Vec<u16> = (0..count).map(|place| narrow(end_of(page, place))).collect();
+        let ends: Vec<u16> = (0..count).map(|place| narrow(end_of(&page, place))).collect();
         let bytes = page[ENDS_BYTES..ENDS_BYTES + usize::from(*ends.last()?)].to_vec();
         self.tail = Arc::new(Tail { ends, bytes });
         Some(())
@@ -281,7 +282,7 @@ mod tests {
                 for page in &pages {
                     let made = page_of(rows_of(page));
                     prop_assert!(is_page(page) && *made == **page);
-                    loaded.push_page(page, (model.len() - loaded.len()).min(PAGE_ROWS)).expect("pages it wrote");
+                    loaded.push_page(page.clone(), (model.len() - loaded.len()).min(PAGE_ROWS)).expect("pages it wrote");
                 }
                 prop_assert!(loaded.iter().eq(rows.iter()));
             }
@@ -310,7 +311,7 @@ mod tests {
         #[test]
         fn foreign_pages_never_panic(page in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..70) {
             let mut rows = Rows::new();
-            let is_taken = rows.push_page(&page, len).is_some();
+            let is_taken = rows.push_page(page.clone().into(), len).is_some();
             prop_assert!(!is_taken || is_page(&page));
             prop_assert!(!is_page(&page) || rows_of(&page).map(<[u8]>::len).sum::<usize>() + ENDS_BYTES == page.len());
         }

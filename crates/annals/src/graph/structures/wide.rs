@@ -2,6 +2,7 @@
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
+use super::late::Late;
 use super::link::Link;
 use super::symbols::Symbol;
 use crate::structures::key_set::{Key, KeySet, Range};
@@ -14,13 +15,28 @@ pub(crate) const LINK_BYTES: usize = 12;
 #[derive(Clone)]
 pub(crate) struct Wide {
     // Shape of a key: type, relationship, other end; four bytes each, big endian.
-    links: KeySet,
+    links: Late<KeySet>,
     // Number of links by type, so that a degree is one look-up.
     counts: Vec<(Symbol, u32)>,
 }
 
 /// Iterates over many links.
 pub(crate) struct WideLinks<'g>(Range<'g>);
+
+fn keys_of(links: &[Link]) -> KeySet {
+    KeySet::from_sorted(links.iter().map(|link| key_of_link(*link)))
+}
+
+fn counts_of(links: &[Link]) -> Vec<(Symbol, u32)> {
+    let mut counts: Vec<(Symbol, u32)> = Vec::new();
+    for link in links {
+        match counts.last_mut() {
+            Some((type_name, count)) if *type_name == link.type_name => *count += 1,
+            _ => counts.push((link.type_name, 1)),
+        }
+    }
+    counts
+}
 
 /// The key of `link`, from which [`link_of_key`] restores it.
 pub(crate) fn key_of_link(link: Link) -> [u8; LINK_BYTES] {
@@ -41,14 +57,13 @@ pub(crate) fn link_of_key(key: Key) -> Link {
 
 impl Wide {
     pub(crate) fn from_sorted(links: &[Link]) -> Wide {
-        let mut counts: Vec<(Symbol, u32)> = Vec::new();
-        for link in links {
-            match counts.last_mut() {
-                Some((type_name, count)) if *type_name == link.type_name => *count += 1,
-                _ => counts.push((link.type_name, 1)),
-            }
-        }
-        Wide { links: KeySet::from_sorted(links.iter().map(|link| key_of_link(*link))), counts }
+        Wide { links: Late::Made(keys_of(links)), counts: counts_of(links) }
+    }
+
+    /// The same, whose keys are made when somebody first asks for them.
+    pub(crate) fn late(links: Vec<Link>) -> Wide {
+        let counts = counts_of(&links);
+        Wide { links: Late::waiting(move || keys_of(&links)), counts }
     }
 
     pub(crate) fn len(&self) -> usize {

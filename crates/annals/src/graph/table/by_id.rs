@@ -27,8 +27,8 @@ impl SlotsById {
     }
 
     /// The same for all `ids`, by slot, for which `is_there` is true.
-    pub(super) fn of(ids: &[Id], is_there: impl Fn(u32) -> bool) -> SlotsById {
-        let by_slot = || (0u32..).zip(ids).filter(|(slot, _)| is_there(*slot));
+    pub(super) fn of(ids: &Vector<Id>, is_there: impl Fn(u32) -> bool) -> SlotsById {
+        let by_slot = || (0u32..).zip(ids.iter()).filter(|(slot, _)| is_there(*slot));
         let others = by_slot().filter(|(_, id)| uuid(id).is_none());
         SlotsById {
             uuids: IdMap::of(by_slot().filter_map(|(slot, id)| Some((uuid(id)?, slot)))),

@@ -107,6 +107,7 @@ impl FileLog {
         let found = find_segments(self.files.disk(), &self.folder, manifest, upto, LastHeader::IsWhole)?;
         let found = found.into_iter().map(|found| keep_known(&known.segments, found.expect_whole()));
         let segments: Vec<Arc<Segment>> = found.collect();
+        self.note_address(&segments);
         let Some(last) = segments.last() else {
             let text = format!(
                 "{}: expected records up to {upto}, found no segment; restore from a backup",
@@ -182,6 +183,7 @@ impl FileLog {
     fn index_upto(&self, segment: &Arc<Segment>, upto: Position) -> Result<Option<Indexed>> {
         let Some(file) = self.files.open(segment)? else { return Ok(None) };
         let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;
+        segment.begin_index(&*file, upto);
         segment.update_index(|index| {
             let view = SegmentView { file: &*file, path: &segment.path, header: &segment.header };
             let tear = scan(view, index, upto, end)?;

@@ -1,5 +1,7 @@
 //! Finds a record in a segment: one entry (position, offset) per 4 KiB of log.
 
+use std::ops::Range;
+
 use crate::Position;
 
 /// Units: bytes of log between two entries. Finding a record reads at most this many bytes before it.
@@ -9,6 +11,8 @@ const INDEX_STEP_BYTES: u64 = 4096;
 #[derive(Clone, Debug)]
 pub(super) struct SparseIndex {
     first: Position,
+    /// The first position that it finds: that of the segment, or of a frame from which the segment was read.
+    pub begin: Position,
     // Shape: (position - first, offset of its frame), ascending. Segments stay below 4 GiB.
     entries: Vec<(u32, u32)>,
     /// The position of the last frame; the one before `first` when there is none.
@@ -20,7 +24,24 @@ pub(super) struct SparseIndex {
 impl SparseIndex {
     /// The index of a segment without frames, whose frames will start at `offset`.
     pub fn new(first: Position, offset: u64) -> SparseIndex {
-        SparseIndex { first, entries: Vec::new(), last: Position(first.0 - 1), end: offset }
+        SparseIndex { first, begin: first, entries: Vec::new(), last: Position(first.0 - 1), end: offset }
+    }
+
+    /// The index of a segment that is read from the frame of `begin` on: it has this frame only.
+    pub fn from_frame(first: Position, begin: Position, frame: Range<u64>) -> SparseIndex {
+        let mut index =
+            SparseIndex { first, begin, entries: Vec::new(), last: Position(begin.0 - 1), end: frame.start };
+        index.push(begin, frame.end - frame.start);
+        index
+    }
+
+    /// Adds the frames before its own, which are those of `front`.
+    pub fn put_before(&mut self, front: SparseIndex) {
+        let own_start = self.entries.first().map_or(0, |&(_, offset)| offset);
+        let own = std::mem::take(&mut self.entries);
+        self.entries =
+            front.entries.into_iter().filter(|&(_, offset)| offset < own_start).chain(own).collect();
+        self.begin = front.begin;
     }
 
     /// Adds the frame at `position`, `bytes` long, which starts at the end of the last one.
@@ -42,9 +63,9 @@ impl SparseIndex {
     }
 
     /// The offset at which to start reading for `position`, and the offset of the next entry (or the end of the
-    /// frames). `position` is in the segment.
+    /// frames). `position` is in the index.
     pub fn find(&self, position: Position) -> (u64, u64) {
-        debug_assert!(position >= self.first && position <= self.last);
+        debug_assert!(position >= self.begin && position <= self.last);
         let relative = position.0 - self.first.0;
         let after = self.entries.partition_point(|&(entry, _)| u64::from(entry) <= relative);
         let before = after.checked_sub(1).and_then(|before| self.entries.get(before));
@@ -82,5 +103,29 @@ mod tests {
         assert_eq!((index.last, index.end), (Position(509), offsets[500]));
         let (start, next) = index.find(Position(509));
         assert!(start <= offsets[499] && next == index.end);
+    }
+
+    #[test]
+    fn an_index_from_a_frame_on_and_one_before_it_find_what_one_of_all_frames_finds() {
+        let length = |number: u64| 28 + number % 300;
+        let mut all = SparseIndex::new(Position(10), 32);
+        (0..1000).for_each(|number| all.push(Position(10 + number), length(number)));
+        for begin in [0, 1, 499, 999] {
+            let mut front = SparseIndex::new(Position(10), 32);
+            (0..begin).for_each(|number| front.push(Position(10 + number), length(number)));
+            let start = front.end;
+            front.push(Position(10 + begin), length(begin));
+            let mut index = SparseIndex::from_frame(Position(10), Position(10 + begin), start..front.end);
+            (begin + 1..1000).for_each(|number| index.push(Position(10 + number), length(number)));
+            assert_eq!((index.begin, index.last, index.end), (Position(10 + begin), all.last, all.end));
+            index.put_before(front);
+            assert_eq!(index.begin, Position(10));
+            let mut offset = 32;
+            for number in 0..1000 {
+                let (start, next) = index.find(Position(10 + number));
+                assert!(start <= offset && offset < next && offset - start < INDEX_STEP_BYTES);
+                offset += length(number);
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! One writer holds the `lock` file. Any number of readers, in this process and in others, read at the same time; they
 //! see a record only after it is synced. The layout of all files is in `docs/formats.md`, section "File log".
 
+mod address;
 mod frames;
 mod index;
 mod scan;
@@ -40,6 +41,7 @@ use manifest::Manifest;
 use segment::{OpenFiles, Segment};
 use writer::SegmentWriter;
 
+pub(crate) use address::FrameAddress;
 pub use copy::copy_to_files;
 pub(crate) use copy::is_vacant_log;
 pub use file_options::FileOptions;
@@ -75,6 +77,8 @@ pub struct FileLog {
     // The last durable position. Stored after the index contains it, so that a reader of the tail finds its record.
     tail: AtomicU64,
     role: Role,
+    // A frame that a checkpoint knows, for segments that are found later.
+    address: Option<FrameAddress>,
     // True while a thread rewrites the log: two of them would write the same files.
     is_rewriting: AtomicBool,
 }
@@ -110,13 +114,24 @@ impl FileLog {
 
     /// As [`FileLog::open_with`], on any disk.
     pub fn open_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: FileOptions) -> Result<FileLog> {
+        FileLog::open_from(disk, folder.as_ref(), options, None)
+    }
+
+    /// As [`FileLog::open_on`], with the address of a frame: the frames before it are read and verified only when they
+    /// are asked for. An address of another log, or of a frame that is not there, changes nothing.
+    pub(crate) fn open_from(
+        disk: Arc<dyn Disk>,
+        folder: &Path,
+        options: FileOptions,
+        address: Option<FrameAddress>,
+    ) -> Result<FileLog> {
         check_options(options)?;
-        let folder = folder.as_ref();
-        let recovered = recovery::recover(&*disk, folder, options)?;
+        let address = address.filter(|_| !options.verify_sealed);
+        let recovered = recovery::recover(&*disk, folder, options, address.as_ref())?;
         let tail = recovered.start.tail;
         let format = recovered.start.active.header.format;
         let writer = Role::Writer(Mutex::new(SegmentWriter::new(recovered.start)));
-        let log = FileLog::assemble(disk, folder, options, writer);
+        let log = FileLog::assemble(disk, folder, options, writer, address);
         log.publish(Listing { manifest: recovered.manifest, segments: recovered.segments }, tail);
         if format < FORMAT {
             // All frames of a segment have its format.
@@ -144,10 +159,21 @@ impl FileLog {
         folder: impl AsRef<Path>,
         options: FileOptions,
     ) -> Result<FileLog> {
+        FileLog::open_read_only_from(disk, folder.as_ref(), options, None)
+    }
+
+    /// As [`FileLog::open_read_only_on`], with the address of a frame: see [`FileLog::open_from`].
+    pub(crate) fn open_read_only_from(
+        disk: Arc<dyn Disk>,
+        folder: &Path,
+        options: FileOptions,
+        address: Option<FrameAddress>,
+    ) -> Result<FileLog> {
         check_options(options)?;
-        unfinished::refuse_unfinished_copy(&*disk, folder.as_ref())?;
+        unfinished::refuse_unfinished_copy(&*disk, folder)?;
         let follower = Role::Follower(Mutex::default());
-        let log = FileLog::assemble(disk, folder.as_ref(), options, follower);
+        let address = address.filter(|_| !options.verify_sealed);
+        let log = FileLog::assemble(disk, folder, options, follower, address);
         log.refresh(false)?;
         log.check_nothing_hidden()?;
         if options.verify_sealed {
@@ -156,7 +182,13 @@ impl FileLog {
         Ok(log)
     }
 
-    fn assemble(disk: Arc<dyn Disk>, folder: &Path, options: FileOptions, role: Role) -> FileLog {
+    fn assemble(
+        disk: Arc<dyn Disk>,
+        folder: &Path,
+        options: FileOptions,
+        role: Role,
+        address: Option<FrameAddress>,
+    ) -> FileLog {
         FileLog {
             folder: folder.to_path_buf(),
             name: format!("file log {}", folder.display()),
@@ -164,6 +196,7 @@ impl FileLog {
             listing: RwLock::default(),
             tail: AtomicU64::new(0),
             role,
+            address,
             is_rewriting: AtomicBool::new(false),
         }
     }
@@ -246,9 +279,14 @@ impl FileLog {
         segment_of(&listing.segments, position)
     }
 
+    /// Tells segments that were found which of their frames is known.
+    fn note_address(&self, segments: &[Arc<Segment>]) {
+        self.address.iter().for_each(|address| segments.iter().for_each(|segment| segment.note(address)));
+    }
+
     fn index_sealed(&self) -> Result<()> {
         for segment in self.listing().segments {
-            segment.ask_index(&self.files, |_| ())?;
+            segment.ask_index(&self.files, segment.first(), |_| ())?;
         }
         Ok(())
     }
@@ -343,7 +381,18 @@ impl Log for FileLog {
 
     fn bytes_up_to(&self, position: Position) -> u64 {
         let segments = self.segments().unwrap_or_default();
-        segments.iter().filter(|segment| segment.last <= position).map(|segment| segment.bytes).sum()
+        let whole: u64 =
+            segments.iter().filter(|segment| segment.last <= position).map(|segment| segment.bytes).sum();
+        let part = segments.iter().any(|segment| segment.first <= position && position < segment.last);
+        let part =
+            part.then(|| self.segment_of(position).ok()?.known_bytes_up_to(&self.files, position)).flatten();
+        whole + part.unwrap_or(0)
+    }
+
+    fn address_of(&self, position: Position) -> Vec<u8> {
+        let segment = self.segment_of(position).ok();
+        let address = segment.and_then(|segment| segment.address_of(&self.files, position));
+        address.map(|address| address.encode()).unwrap_or_default()
     }
 
     fn verify(&self) -> Result<Verified> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::address::FrameAddress;
 use super::file_options::FileOptions;
 use super::index::SparseIndex;
 use super::listing::{FoundSegment, LastHeader, find_segments, names_in_force};
@@ -43,10 +44,18 @@ struct Opening<'o> {
     lock: Box<dyn DiskLock>,
     manifest: Manifest,
     marked: Option<Durable>,
+    address: Option<&'o FrameAddress>,
 }
 
 /// Opens the log in `folder`. It changes nothing before it has checked all files.
-pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> Result<Recovered> {
+///
+/// The address is that of a frame before the end of the log: only from there on the last segment is read.
+pub(super) fn recover(
+    disk: &dyn Disk,
+    folder: &Path,
+    options: FileOptions,
+    address: Option<&FrameAddress>,
+) -> Result<Recovered> {
     disk.create_folder(folder).map_err(|error| io_error(folder, "create the folder", error))?;
     let lock = acquire(disk, folder)?;
     refuse_unfinished_copy(disk, folder)?;
@@ -55,7 +64,7 @@ pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> R
     check_mark_of(folder, marked, found)?;
     let segments = find_segments(disk, folder, found, Position(u64::MAX), LastHeader::MayBeTorn)?;
     let manifest = found.unwrap_or_else(|| Manifest { log_id: LogId::random(), generation: 0 });
-    let opening = Opening { disk, folder, options, lock, manifest, marked };
+    let opening = Opening { disk, folder, options, lock, manifest, marked, address };
     let recovered = opening.recover(segments)?;
     remove_leftovers(disk, folder, manifest)?;
     Ok(recovered)
@@ -63,7 +72,7 @@ pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> R
 
 impl Opening<'_> {
     fn recover(self, mut found: Vec<FoundSegment>) -> Result<Recovered> {
-        let Opening { disk, folder, marked, .. } = self;
+        let Opening { disk, folder, marked, address, .. } = self;
         // The creation of the last segment may have been interrupted, before anything was appended to it.
         let torn = match found.pop_if(|last| matches!(last, FoundSegment::Torn { .. })) {
             Some(FoundSegment::Torn { name, tear }) => Some((name, tear)),
@@ -75,6 +84,7 @@ impl Opening<'_> {
             return Err(damaged(&folder.join(name.file_name()), tear));
         }
         let mut segments: Vec<Arc<Segment>> = found.into_iter().map(FoundSegment::expect_whole).collect();
+        address.iter().for_each(|address| segments.iter().for_each(|segment| segment.note(address)));
         let Some(last) = segments.last().cloned() else {
             check_marked(folder, marked, Position::ZERO)?;
             if let Some((name, tear)) = torn.filter(|(name, _)| name.first > Position(1)) {
@@ -85,7 +95,7 @@ impl Opening<'_> {
         let file = open_file(disk, &last.path, Access::Write)?;
         // Bytes in the page cache are not necessarily on the disk: the process before may have ended before its sync.
         file.sync_all().map_err(|error| io_error(&last.path, "sync", error))?;
-        let index = scan_last(&*file, &last)?;
+        let index = scan_last(&*file, &last, marked)?;
         let (tail, end) = (index.last, index.end);
         check_marked(folder, marked, tail)?;
         if let Some((name, _)) = &torn
@@ -224,9 +234,11 @@ pub(super) fn check_mark_of(
 
 /// Scans the last segment. A tear is the effect of a power cut, unless a later append call proves that the torn call
 /// was acknowledged.
-fn scan_last(file: &dyn DiskFile, last: &Segment) -> Result<SparseIndex> {
+///
+/// It begins at the known frame only if the mark covers that: otherwise the frames before it may have to be written again.
+fn scan_last(file: &dyn DiskFile, last: &Segment, marked: Option<Durable>) -> Result<SparseIndex> {
     let end = file.len().map_err(|error| io_error(&last.path, "length", error))?;
-    let mut index = last.empty_index();
+    let mut index = last.index_before(file, marked.map_or(Position::ZERO, |marked| marked.position));
     let view = SegmentView { file, path: &last.path, header: &last.header };
     let Some(tear) = scan(view, &mut index, Position(u64::MAX), end)? else { return Ok(index) };
     match find_later_call(view, &tear, end)? {

@@ -5,13 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
+use super::address::FrameAddress;
 use super::frames::{FoundFrame, FrameReader, Span};
 use super::index::SparseIndex;
 use super::scan::{SegmentView, Tear, damaged, scan};
-use crate::log::frame::{FORMAT, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
+use crate::log::frame::{FORMAT, FrameHeader, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
 use crate::log::identity::LogId;
 use crate::log::{ReadBatch, ReadLimit};
-use crate::storage::{Access, Disk, DiskFile};
+use crate::storage::{Access, Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes read together: for one record, and at most for many.
@@ -127,7 +128,9 @@ pub(super) struct Segment {
     sealed_last: OnceLock<Position>,
     // Set when a caller first asks for the length of a sealed segment. Units: bytes.
     sealed_bytes: OnceLock<u64>,
-    // None until a sealed segment is read for the first time.
+    // A frame that a checkpoint knows, and its offset.
+    known: OnceLock<(Position, u64)>,
+    // None until a sealed segment is read for the first time. It may begin at the known frame.
     index: RwLock<Option<SparseIndex>>,
     // None while closed. A thread that opens it checks that it is still the same file.
     file: Mutex<Option<Arc<dyn DiskFile>>>,
@@ -141,6 +144,7 @@ impl Segment {
             header,
             sealed_last: OnceLock::new(),
             sealed_bytes: OnceLock::new(),
+            known: OnceLock::new(),
             index: RwLock::new(None),
             file: Mutex::new(None),
         }
@@ -182,6 +186,75 @@ impl Segment {
         SparseIndex::new(self.first(), self.header.bytes())
     }
 
+    /// Notes the address of a frame, if it is of this segment.
+    pub fn note(&self, address: &FrameAddress) {
+        if address.segment == self.header {
+            let _ = self.known.set((address.position, address.offset));
+        }
+    }
+
+    /// The index to be filled by scanning for `from` and the positions behind it. It begins at the known frame if that is
+    /// not behind `from`, whole, and the last of its append call; the frames before it are then read when they are asked
+    /// for. Otherwise it is empty.
+    pub fn index_before(&self, file: &dyn DiskFile, from: Position) -> SparseIndex {
+        let known = self.known.get().filter(|(position, _)| *position <= from);
+        let known = known.and_then(|&(position, offset)| {
+            let span = Span { start: offset, end: file.len().ok()?, piece_bytes: READ_PIECE_BYTES };
+            match FrameReader::new(file, &self.path, self.header.framing(), span).next() {
+                Ok(FoundFrame::Frame { header, .. }) if header.position == position && header.is_last() => {
+                    let end = offset + widen(header.frame_bytes()?);
+                    Some(SparseIndex::from_frame(self.first(), position, offset..end))
+                }
+                // Scanning finds what is wrong.
+                _ => None,
+            }
+        });
+        known.unwrap_or_else(|| self.empty_index())
+    }
+
+    /// Begins the index of a segment that has none, for `from` and the positions behind it.
+    pub fn begin_index(&self, file: &dyn DiskFile, from: Position) {
+        let mut slot = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert_with(|| self.index_before(file, from));
+    }
+
+    /// The address of the frame of `position`; `None` if no index can begin there, or it cannot be read.
+    pub fn address_of(self: &Arc<Self>, files: &OpenFiles, position: Position) -> Option<FrameAddress> {
+        let place = self.ask_index(files, position, |index| (index.find(position).0, index.end)).ok()??;
+        let (offset, header) = self.frame_in(files, position, place)?;
+        let address = FrameAddress { position, segment: self.header, offset };
+        (header.is_last() && self.header.format > 1).then_some(address)
+    }
+
+    /// Units: bytes up to the end of the frame of `position`; `None` if the index does not have it now.
+    pub fn known_bytes_up_to(self: &Arc<Self>, files: &OpenFiles, position: Position) -> Option<u64> {
+        let place = {
+            let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+            let index = index.as_ref().filter(|index| index.begin <= position && position <= index.last)?;
+            (index.find(position).0, index.end)
+        };
+        let (offset, header) = self.frame_in(files, position, place)?;
+        Some(offset + widen(header.frame_bytes()?))
+    }
+
+    /// The offset and the header of the frame of `position`, which is between two offsets, the first that of a frame.
+    fn frame_in(
+        self: &Arc<Self>,
+        files: &OpenFiles,
+        position: Position,
+        (start, end): (u64, u64),
+    ) -> Option<(u64, FrameHeader)> {
+        let file = files.open(self).ok()??;
+        let span = Span { start, end, piece_bytes: READ_PIECE_BYTES };
+        let mut frames = FrameReader::new(&*file, &self.path, self.header.framing(), span);
+        while let Ok(FoundFrame::Frame { offset, header, .. }) = frames.next() {
+            if header.position == position {
+                return Some((offset, header));
+            }
+        }
+        None
+    }
+
     /// True unless the segment has an index that does not end at `last`.
     pub fn is_indexed_upto(&self, last: Position) -> bool {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
@@ -194,38 +267,70 @@ impl Segment {
         update(index.get_or_insert_with(|| self.empty_index()))
     }
 
-    /// Reads from the index. The first call builds it, by verifying the whole segment.
+    /// Reads from the index, which finds `from` and the positions behind it. The first call builds it, by verifying the
+    /// segment, from the known frame on if that is enough.
     ///
     /// Shape: `None` if the segment was replaced.
     /// Errors: `Corrupted` or `Gap` if the sealed segment is not exactly its positions; `NewerFormat`; `Io`.
     pub fn ask_index<R>(
         self: &Arc<Self>,
         files: &OpenFiles,
+        from: Position,
         ask: impl FnOnce(&SparseIndex) -> R,
     ) -> Result<Option<R>> {
-        if let Some(index) = &*self.index.read().unwrap_or_else(PoisonError::into_inner) {
-            return Ok(Some(ask(index)));
+        loop {
+            let begin = match &*self.index.read().unwrap_or_else(PoisonError::into_inner) {
+                Some(index) if index.begin <= from => return Ok(Some(ask(index))),
+                index => index.as_ref().map(|index| index.begin),
+            };
+            let is_there = match begin {
+                Some(begin) => self.index_front(files, begin)?,
+                None => self.index_sealed(files, from)?,
+            };
+            if !is_there {
+                return Ok(None);
+            }
         }
-        let mut slot = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = &*slot {
-            return Ok(Some(ask(index)));
-        }
-        let Some(index) = self.scan_sealed(files)? else { return Ok(None) };
-        let answer = ask(&index);
-        *slot = Some(index);
-        Ok(Some(answer))
     }
 
-    /// Reads and verifies every frame of the sealed segment.
+    /// Builds the index of a sealed segment that has none. False if the segment was replaced.
+    fn index_sealed(self: &Arc<Self>, files: &OpenFiles, from: Position) -> Result<bool> {
+        let mut slot = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            *slot = self.scan_sealed(files, from)?;
+        }
+        Ok(slot.is_some())
+    }
+
+    /// Adds the frames before `begin`, where the index begins. False if the segment was replaced.
+    ///
+    /// The writer appends meanwhile: these frames do not change.
+    fn index_front(self: &Arc<Self>, files: &OpenFiles, begin: Position) -> Result<bool> {
+        let Some(file) = files.open(self)? else { return Ok(false) };
+        let end = file.len().map_err(|error| io_error(&self.path, "length", error))?;
+        let mut front = self.empty_index();
+        let view = SegmentView { file: &*file, path: &self.path, header: &self.header };
+        let tear = scan(view, &mut front, begin, end)?;
+        if front.last != begin {
+            let (offset, position) = (front.end, front.last.next());
+            let reason = "the end of the file".to_string();
+            return Err(damaged(&self.path, &tear.unwrap_or(Tear { offset, position, reason })));
+        }
+        self.update_index(|index| index.put_before(front));
+        Ok(true)
+    }
+
+    /// Reads and verifies the frames of the sealed segment, all or those that are enough to find `from` and the positions
+    /// behind it.
     ///
     /// Shape and errors: as [`Segment::ask_index`].
     #[expect(clippy::expect_used, reason = "the active segment has an index, and is not scanned")]
-    pub fn scan_sealed(self: &Arc<Self>, files: &OpenFiles) -> Result<Option<SparseIndex>> {
+    pub fn scan_sealed(self: &Arc<Self>, files: &OpenFiles, from: Position) -> Result<Option<SparseIndex>> {
         let Some(file) = files.open(self)? else { return Ok(None) };
         let last =
             self.sealed_last().expect("only the active segment has no last position, and it has an index");
         let end = file.len().map_err(|error| io_error(&self.path, "length", error))?;
-        let mut index = self.empty_index();
+        let mut index = self.index_before(&*file, from);
         let view = SegmentView { file: &*file, path: &self.path, header: &self.header };
         if let Some(tear) = scan(view, &mut index, Position(u64::MAX), end)? {
             return Err(damaged(&self.path, &tear));
@@ -247,7 +352,7 @@ impl Segment {
         upto: Position,
         batch: &mut ReadBatch,
     ) -> Result<bool> {
-        let Some((start, next, end, last)) = self.ask_index(files, |index| {
+        let Some((start, next, end, last)) = self.ask_index(files, from, |index| {
             let (start, next) = index.find(from);
             (start, next, index.end, index.last)
         })?

@@ -69,7 +69,9 @@ impl FileLog {
     /// Shape: the last position and the bytes of the segment; `None` if it was replaced meanwhile.
     fn verify_segment(&self, segment: &Arc<Segment>) -> Result<Option<(Position, u64)>> {
         if segment.sealed_last().is_some() {
-            return Ok(segment.scan_sealed(&self.files)?.map(|index| (index.last, index.end)));
+            return Ok(segment
+                .scan_sealed(&self.files, Position::ZERO)?
+                .map(|index| (index.last, index.end)));
         }
         // The active segment is verified up to its durable end; appends continue after it.
         let (last, end) = segment.update_index(|index| (index.last, index.end));

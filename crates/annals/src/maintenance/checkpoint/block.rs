@@ -190,12 +190,12 @@ pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     let (stated, checksum) = (u32::from_le_bytes(stated), u32::from_le_bytes(checksum));
     let length = usize::try_from(stated).ok().filter(|length| *length <= BLOCK_BYTES_MAX);
     let length = length.ok_or_else(|| damaged("a block's length"))?;
-    payload.clear();
     // A damaged length must not allocate: more room is made only as bytes arrive.
-    payload.reserve_exact(length.min(2 * BLOCK_BYTES));
-    let read = input.take(stated.into()).read_to_end(payload);
-    let read = read.map_err(|error| format!("cannot be read: {error}"))?;
-    if read != length || crc32c::crc32c(payload) != checksum {
+    payload.resize(length.min(2 * BLOCK_BYTES), 0);
+    input.read_exact(payload).map_err(|_| damaged("a block is cut off"))?;
+    let rest = input.take(widen(length - payload.len())).read_to_end(payload);
+    rest.map_err(|error| format!("cannot be read: {error}"))?;
+    if payload.len() != length || crc32c::crc32c(payload) != checksum {
         return Err(damaged("a block's checksum"));
     }
     Ok(Some(kind))

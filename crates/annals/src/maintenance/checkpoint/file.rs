@@ -1,13 +1,12 @@
 //! The checkpoints of a repository in their store: their names, writing one, choosing one to load.
 
-use std::io::{self, BufReader, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
 use super::save::{CheckpointOrigin, save};
-use super::stoppable::Stoppable;
+use super::stoppable::{Stop, Stoppable};
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
@@ -43,6 +42,19 @@ impl Checkpoints {
         Ok(self.names()?.first().map(|(position, _)| *position))
     }
 
+    /// Length of the newest checkpoint; 0 if there is none. Units: bytes.
+    pub(crate) fn newest_bytes(&self) -> u64 {
+        let names = self.names().unwrap_or_default();
+        names.first().and_then(|(_, name)| self.store.length(name).ok()).unwrap_or(0)
+    }
+
+    /// The position of the newest checkpoint that says what it is of, and the address of its record in its log. The rest
+    /// of it may be damaged.
+    pub(crate) fn newest_address(&self) -> Option<(Position, Vec<u8>)> {
+        let mut origins = self.names().ok()?.into_iter().filter_map(|(_, name)| self.origin(&name).ok());
+        origins.next().map(|origin| (origin.position, origin.address))
+    }
+
     /// The names of the checkpoints, newest first.
     fn names(&self) -> Result<Vec<(Position, String)>> {
         let names = self.store.list().map_err(|source| self.failed("list checkpoints", "", source))?;
@@ -68,7 +80,7 @@ impl Checkpoints {
             bytes = length_without_values(&mut input);
             input.seek(SeekFrom::Start(0)).map_err(|error| format!("cannot be read: {error}"))?;
         }
-        load(BufReader::with_capacity(1 << 20, input), bytes, spill)
+        load(input, &self.store.describe(name), bytes, spill)
     }
 
     /// The graph of the newest whole checkpoint of this log, in the generation in force. Defects of newer ones become a
@@ -132,9 +144,9 @@ impl Checkpoints {
     /// Writes a checkpoint of a graph whose indexes have all records, and removes the checkpoints that are no longer
     /// needed.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is
-    /// set meanwhile; those of the log. Then the checkpoint is removed.
-    pub(crate) fn save_new(&self, log: &dyn Log, indexed: &Indexed, is_stopping: &AtomicBool) -> Result<()> {
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when it is stopped
+    /// meanwhile; those of the log. Then the checkpoint is removed.
+    pub(crate) fn save_new(&self, log: &dyn Log, indexed: &Indexed, stop: Stop<'_>) -> Result<()> {
         let graph = &indexed.graph;
         let name = file_name(graph.position);
         if graph.generation != log.generation() {
@@ -149,9 +161,10 @@ impl Checkpoints {
             record_checksum: record_checksum(log, graph.position)?,
             log_id: log.id(),
             generation: graph.generation,
+            address: log.address_of(graph.position),
         };
         self.store
-            .put(&name, &mut |out| save(indexed, origin, Stoppable::new(out, is_stopping)))
+            .put(&name, &mut |out| save(indexed, &origin, Stoppable::new(out, stop)))
             .map_err(|source| self.failed("write a checkpoint", &name, source))?;
         self.remove(self.names()?.into_iter().skip(KEPT).map(|(_, name)| name).collect())
     }

@@ -48,7 +48,7 @@ impl Schedule {
 
 /// The repository, for the thread that writes checkpoints.
 pub(crate) trait Checkpointed: Send + Sync + 'static {
-    /// Size of the segments that the checkpoint loaded at opening covers completely. Units: bytes.
+    /// How much of the log the checkpoint covers that was loaded or written last. Units: bytes.
     fn checkpointed_bytes(&self) -> u64;
 
     /// Units: bytes of the log's segments.
@@ -72,7 +72,6 @@ pub(crate) fn start(
     repository: &Arc<impl Checkpointed>,
     is_stopping: Arc<AtomicBool>,
 ) -> Result<JoinHandle<()>> {
-    // Read before any write: a segment that grows is no longer covered.
     let covered = repository.checkpointed_bytes();
     // Weak: the thread must not keep the repository open.
     let repository = Arc::downgrade(repository);

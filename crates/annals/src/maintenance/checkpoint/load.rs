@@ -1,18 +1,20 @@
 //! Reads a graph from blocks. For any bytes the result is a graph or a warning, never a panic.
 
 use std::io::Read;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::block::{BlockKind, Damage, Input, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
-use super::load_keys::KeySets;
+use super::load_keys::{IndexParts, KeySets};
 use super::load_table::{Message, TableParts};
 use super::save::{CheckpointOrigin, FORMAT, MAGIC, NO_TABLE, PAST_LINKS_SET, codes};
+use super::table_basis::TableBasis;
 use crate::graph::Graph;
-use crate::graph::index::{Indexes, TableIndexes};
+use crate::graph::index::Indexes;
+use crate::graph::index::late_indexes::LateIndexes;
 use crate::graph::indexed::Indexed;
-use crate::graph::instance::headers::{self, Headers};
+use crate::graph::instance::headers;
 use crate::graph::instance::row_check::Ends;
 use crate::graph::integrity::types::Types;
 use crate::graph::purges::Purges;
@@ -21,16 +23,17 @@ use crate::graph::structures::link::{Bounds, Link};
 use crate::graph::structures::links::Links;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::structures::symbols::{Symbol, Symbols};
-use crate::graph::table::Table;
+use crate::graph::table::{Meanings, Table};
 use crate::log::LogId;
 use crate::memory::{Memory, StoredData};
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 use crate::{Error, Position};
 
-/// Most blocks that wait for the thread that reads a table, while it builds the table from its rows.
-const WAITING_BLOCKS_MAX: usize = 64;
-/// The same in a repository with a memory budget; less if its share is smaller.
+/// Most blocks that wait for the thread that reads a table: few, so that their memory is used again.
+const WAITING_BLOCKS_MAX: usize = 1;
+/// The same in a repository with a memory budget, while the thread builds the table from its rows; less if its share is
+/// smaller.
 const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
 /// The derived data of a row count as this many bytes of a checkpoint: entries in the maps of ids, columns, lists of
 /// types.
@@ -59,8 +62,8 @@ struct Parts {
     are_rows_whole: bool,
     links: [LinkParts; 2],
     keys: KeySets,
-    // The number of keys in all, for the check.
-    keys_count: Option<u64>,
+    // The number of keys of no index, and of those of each table's indexes, for the check.
+    keys_counts: Option<[u64; 3]>,
 }
 
 /// The links in one direction, read so far.
@@ -68,16 +71,6 @@ struct Parts {
 struct LinkParts {
     pages: Vec<Arc<[u32]>>,
     wide: Vec<Option<Vec<Link>>>,
-}
-
-/// The data that both tables refer to. In the file it comes before them.
-pub(crate) struct Common {
-    pub(crate) names: Symbols,
-    pub(crate) authors: Symbols,
-    pub(crate) types: Types,
-    pub(crate) headers: Headers,
-    /// How many entities and relationships there are, purged ones included.
-    pub(crate) slots: [usize; 2],
 }
 
 /// Reads the origin of the checkpoint: its log and position. Errors: why the file cannot be used.
@@ -104,6 +97,11 @@ pub(crate) struct LoadBudget<'s> {
 }
 
 impl LoadBudget<'_> {
+    /// True if there is a budget.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// Charges the derived data of `rows`, until the guard is dropped. Errors: as [`LoadBudget::charge`].
     pub(crate) fn charge_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
         if self.memory.is_none() {
@@ -123,19 +121,29 @@ impl LoadBudget<'_> {
     }
 }
 
-/// Reads the whole graph, from a file of `bytes` without
-/// long values. Errors: why the file cannot be used.
-pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Indexed> {
+/// Reads the whole graph, from the file at `place` of `bytes` without long values. Without a memory budget its indexes are
+/// made when they are first asked for. Errors: why the file cannot be used.
+pub(crate) fn load(
+    input: impl Read,
+    place: &str,
+    bytes: u64,
+    spill: Option<&SpillSettings>,
+) -> Loaded<Indexed> {
     let memory = spill.map(|spill| &*spill.memory);
     let room = LoadBudget { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
-    let outcome = load_within(input, spill, &room);
+    let outcome = load_within(input, place, spill, &room);
     match room.refusal.into_inner() {
         Some(error) => Err(Damage::TooLarge(error)),
         None => outcome,
     }
 }
 
-fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &LoadBudget) -> Loaded<Indexed> {
+fn load_within(
+    mut input: impl Read,
+    place: &str,
+    spill: Option<&SpillSettings>,
+    room: &LoadBudget,
+) -> Loaded<Indexed> {
     let waiting = match room.memory {
         // Half for each table.
         Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
@@ -147,25 +155,27 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &LoadB
         let (entities_in, entities) = sync_channel(waiting);
         let (relationships_in, relationships) = sync_channel(waiting);
         let (ends_out, ends_in) = sync_channel(1);
+        let (used_in, used) = channel();
+        let also_used_in = used_in.clone();
         let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
         let entities = scope.spawn(move || {
-            let whole = TableParts::read_rows(&entities, spill, common, 0, room)?;
+            let whole = TableParts::read_rows(&entities, &used_in, spill, common, 0, room)?;
             // The receiver may have failed.
             let _ = ends_out.send(whole.slots());
             whole.table(&entities, common, Ends::None, room)
         });
         let relationships = scope.spawn(move || {
-            let whole = TableParts::read_rows(&relationships, spill, common, 1, room)?;
+            let whole = TableParts::read_rows(&relationships, &also_used_in, spill, common, 1, room)?;
             let ends = ends_in.recv().map_err(|_| damaged("the rows of entities"))?;
             whole.table(&relationships, common, Ends::Of(ends), room)
         });
-        let parts = read(&mut input, common, [entities_in, relationships_in], room);
+        let parts = read(&mut input, common, [entities_in, relationships_in], &used, room);
         let parts = parts.and_then(|mut parts| {
             let links = parts.adjacencies(common)?;
             Ok((parts, links))
         });
         let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
-        let tables: [Loaded<(Table, TableIndexes, u64)>; 2] =
+        let tables: [Loaded<(Table, IndexParts, u64)>; 2] =
             [joined(entities.join()), joined(relationships.join())];
         let [entities, relationships] = tables;
         // A table that failed returns the reason; the reader only sees that the channel is closed.
@@ -174,14 +184,15 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &LoadB
         Ok::<_, Damage>((parts, links, tables))
     })?;
     let common = common.into_inner().ok_or_else(|| damaged("it is cut off"))?;
-    parts.graph(common, links, tables)
+    parts.graph(common, links, tables, place, room)
 }
 
-/// Reads all blocks, and passes those of tables on.
+/// Reads all blocks, and passes those of tables on. `used` returns their memory.
 fn read(
     input: &mut impl Read,
-    common: &OnceLock<Common>,
+    common: &OnceLock<TableBasis>,
     tables: [SyncSender<Message>; 2],
+    used: &Receiver<Vec<u8>>,
     room: &LoadBudget,
 ) -> Loaded<Parts> {
     let mut parts = Parts::default();
@@ -208,7 +219,10 @@ fn read(
         if is_of_table {
             let table = payload.first().and_then(|number| tables.get(usize::from(*number)));
             let table = table.ok_or_else(|| damaged("the number of a table"))?;
-            table.send(Message::Block(kind, std::mem::take(&mut payload))).map_err(|_| unheard())?;
+            // The system clears new memory, which takes longer than reading into old.
+            let next = used.try_recv().unwrap_or_default();
+            let block = std::mem::replace(&mut payload, next);
+            table.send(Message::Block(kind, block)).map_err(|_| unheard())?;
         } else {
             parts.read(kind, Input::new(&payload))?;
         }
@@ -236,7 +250,7 @@ impl Parts {
                 return links.read(kind, &mut input);
             }
             BlockKind::End => {
-                self.keys_count = Some(input.number()?);
+                self.keys_counts = Some([input.number()?, input.number()?, input.number()?]);
                 return Ok(());
             }
             _ => {}
@@ -280,6 +294,7 @@ impl Parts {
                 record_checksum: input.small()?,
                 log_id: LogId(input.take(16)?.try_into().map_err(|_| damaged("the id of the log"))?),
                 generation: input.number()?,
+                address: input.bytes()?.to_vec(),
             },
             slots_counts: [input.count()?, input.count()?],
         };
@@ -290,7 +305,7 @@ impl Parts {
     }
 
     /// Sends the tables the end of their rows, and the data that both refer to, unless that was done before.
-    fn end_rows(&mut self, common: &OnceLock<Common>, tables: &[SyncSender<Message>; 2]) -> Loaded<()> {
+    fn end_rows(&mut self, common: &OnceLock<TableBasis>, tables: &[SyncSender<Message>; 2]) -> Loaded<()> {
         if std::mem::replace(&mut self.are_rows_whole, true) {
             return Ok(());
         }
@@ -300,35 +315,50 @@ impl Parts {
         let slots = self.header.slots_counts;
         let headers = std::mem::take(&mut self.headers);
         let headers = loaded_headers(headers, names.len(), authors.len(), slots[0])?;
-        let _ = common.set(Common { names, authors, types, headers, slots });
+        let meanings = Meanings { headers, names, types: Arc::new(types) };
+        let _ = common.set(TableBasis { meanings, authors, slots });
         tables.iter().try_for_each(|table| table.send(Message::RowsEnd).map_err(|_| unheard()))
     }
 
-    fn adjacencies(&mut self, common: &OnceLock<Common>) -> Loaded<[Adjacency; 2]> {
-        let Common { names, slots, .. } = common.get().ok_or_else(|| damaged("it is cut off"))?;
-        let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
+    fn adjacencies(&mut self, common: &OnceLock<TableBasis>) -> Loaded<[Adjacency; 2]> {
+        let TableBasis { meanings, slots, .. } = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let bounds = Bounds { types: meanings.names.len(), relationships: slots[1], entities: slots[0] };
         let [out, into] = std::mem::take(&mut self.links);
         Ok([out.adjacency(slots[0], bounds)?, into.adjacency(slots[0], bounds)?])
     }
 
     fn graph(
         mut self,
-        common: Common,
+        common: TableBasis,
         links: [Adjacency; 2],
-        [entities, relationships]: [(Table, TableIndexes, u64); 2],
+        [entities, relationships]: [(Table, IndexParts, u64); 2],
+        place: &str,
+        room: &LoadBudget,
     ) -> Loaded<Indexed> {
-        let (entities, entity_indexes, entity_keys) = entities;
-        let (relationships, relationship_indexes, relationship_keys) = relationships;
-        if u64::try_from(self.instants.len()) != Ok(self.header.origin.position.0)
-            || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
-        {
-            return Err(damaged("something is missing"));
-        }
+        let (entities, entity_parts, entity_keys) = entities;
+        let (relationships, relationship_parts, relationship_keys) = relationships;
+        let keys_counts = self.keys_counts.filter(|[own, ..]| {
+            *own == self.keys.count + entity_keys + relationship_keys
+                && u64::try_from(self.instants.len()) == Ok(self.header.origin.position.0)
+        });
+        let [_, of_entities, of_relationships] =
+            keys_counts.ok_or_else(|| damaged("something is missing"))?;
+        let late = |parts: IndexParts, keys_count: u64| -> Loaded<LateIndexes> {
+            let parts = IndexParts { keys_count, ..parts };
+            if room.is_bounded() {
+                let _charged = room.charge_derived(parts.table.slots_count())?;
+                return Ok(LateIndexes::Made(Box::new(parts.indexes()?)));
+            }
+            let place = place.to_owned();
+            Ok(LateIndexes::waiting(Box::new(move || parts.late_indexes(&place))))
+        };
+        let entity_indexes = late(entity_parts, of_entities)?;
+        let relationship_indexes = late(relationship_parts, of_relationships)?;
         let position = self.header.origin.position;
         let graph = Graph {
             position,
             instants: self.instants.into_iter().collect(),
-            types: Arc::new(common.types),
+            types: common.meanings.types,
             type_changes: self.type_changes.into_iter().collect(),
             entities,
             relationships,
@@ -338,8 +368,8 @@ impl Parts {
             purged_relationship_at: position,
             purges: Purges::unknown_until(position),
             collection: self.collection,
-            headers: common.headers,
-            names: common.names,
+            headers: common.meanings.headers,
+            names: common.meanings.names,
             authors: common.authors,
             generation: self.header.origin.generation,
             is_bounded: false,
@@ -378,7 +408,7 @@ impl LinkParts {
     }
 
     fn adjacency(self, len: usize, bounds: Bounds) -> Loaded<Adjacency> {
-        Adjacency::from_pages(len, self.pages, &self.wide, bounds)
+        Adjacency::from_pages(len, self.pages, self.wide, bounds)
             .ok_or_else(|| damaged("a link refers to what is not there"))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct RowParts {
     pub(crate) extras: Vec<Extra>,
     rows: Rows,
     // The last page is held back: only the next page, or the end, shows how many of its rows count.
-    last: Option<Vec<u8>>,
+    last: Option<Arc<[u8]>>,
     // The spilled values of the next rows.
     values: VecDeque<SpilledValue>,
 }
@@ -69,20 +69,20 @@ impl RowParts {
         self.push_last(PAGE_ROWS)?;
         let has_spilled = |row: &[u8]| !row.is_empty() && Row::new(row).has_spilled();
         if !self.spill.is_used() && !rows_of(page).any(has_spilled) {
-            self.last = Some(page.to_vec());
+            self.last = Some(page.into());
             return Ok(());
         }
         let mut rows = Vec::with_capacity(PAGE_ROWS);
         for row in rows_of(page) {
             rows.push(self.convert_in_page(row)?);
         }
-        self.last = Some(page_of(rows.iter().map(Vec::as_slice)));
+        self.last = Some(page_of(rows.iter().map(Vec::as_slice)).into());
         Ok(())
     }
 
     fn push_last(&mut self, count: usize) -> Loaded<()> {
         let Some(page) = self.last.take() else { return Ok(()) };
-        self.rows.push_page(&page, count).ok_or_else(|| damaged("a page of rows"))
+        self.rows.push_page(page, count).ok_or_else(|| damaged("a page of rows"))
     }
 
     /// All rows; there must be `len`. Their content is not checked.
@@ -147,8 +147,12 @@ mod tests {
     use crate::log::MemoryLog;
     use crate::maintenance::checkpoint::load::load;
     use crate::maintenance::checkpoint::save::{CheckpointOrigin, save};
+    use crate::maintenance::recover::replay_to;
     use crate::memory::Memory;
-    use crate::{ClassificationContent, InstanceId, NewEntity, Options, Patch, Repository, Result};
+    use crate::{
+        ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Options, Patch, Repository,
+        Result,
+    };
 
     fn settings(value_bytes_min: usize) -> SpillSettings {
         let memory = Arc::new(Memory::new(None));
@@ -176,6 +180,7 @@ mod tests {
             };
             repository.transact(|t| {
                 let id = t.create_entity(entity.clone())?;
+                t.create_relationship(NewRelationship::new("r", id.clone(), id.clone()).property("n", 7))?;
                 t.classify(&id, classification.clone())?;
                 if number % 3 == 0 {
                     t.update(&InstanceId::Entity(id), Patch::new().set("a", "later"))?;
@@ -186,7 +191,7 @@ mod tests {
         let mut bytes = Vec::new();
         let snapshot = repository.snapshot();
         let origin = CheckpointOrigin { position: snapshot.position(), ..CheckpointOrigin::default() };
-        save(&snapshot.indexed().settled(), origin, &mut bytes).expect("a Vec takes every write");
+        save(&snapshot.indexed().settled().unwrap(), &origin, &mut bytes).expect("a Vec takes every write");
         Ok(bytes)
     }
 
@@ -205,18 +210,63 @@ mod tests {
     fn read_everything(graph: &Graph) {
         for slot in 0..u32::try_from(graph.entities.slots_count()).unwrap() {
             let _ = graph.entities.get(slot);
+            for direction in [Direction::Out, Direction::In] {
+                let _ = graph.neighbors(slot, direction).iter(None).count();
+            }
         }
+        for slot in 0..u32::try_from(graph.relationships.slots_count()).unwrap() {
+            let _ = graph.relationships.get(slot);
+        }
+        graph.entities.make_derived();
+        graph.relationships.make_derived();
     }
 
     #[test]
     fn every_budget_loads_what_every_other_saved() -> Result<()> {
         for bytes in [checkpoint(None)?, checkpoint(Some(1 << 40))?] {
-            let expected = load(&bytes[..], bytes.len() as u64, None).unwrap();
+            let expected = load(&bytes[..], "a test", bytes.len() as u64, None).unwrap();
             for value_bytes_min in [1, 50, 5_000] {
-                let found = load(&bytes[..], bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
+                let found =
+                    load(&bytes[..], "a test", bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
                 assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
                 assert_eq!(crate::graph::compare::inconsistencies(&found, &|| false), Vec::<String>::new());
             }
+        }
+        Ok(())
+    }
+
+    /// Story: a command that got one instance read the keys of all indexes.
+    #[test]
+    fn indexes_are_made_once_they_are_needed_and_few_later_records_wait_for_them() -> Result<()> {
+        let log = MemoryLog::new();
+        let repository = Repository::with_log(Arc::new(log.clone()), Options::default())?;
+        let commit = |count: i64| {
+            repository.transact(|t| {
+                for number in 0..count {
+                    t.create_entity(NewEntity::new("t").property("number", number))?;
+                }
+                Ok(())
+            })
+        };
+        commit(100)?;
+        let mut bytes = Vec::new();
+        let origin =
+            CheckpointOrigin { position: repository.snapshot().position(), ..CheckpointOrigin::default() };
+        save(&repository.snapshot().indexed().settled()?, &origin, &mut bytes)
+            .expect("a Vec takes every write");
+        let unbounded = Memory::new(None);
+        for (count, are_made) in [(0, false), (1, false), (100, false), (5_000, true)] {
+            if count > 0 {
+                commit(count)?;
+            }
+            let mut found = load(&bytes[..], "a test", bytes.len() as u64, None).unwrap();
+            replay_to(&log, &mut found, repository.snapshot().position(), &unbounded, |_| {})?;
+            assert_eq!(found.indexes.entities.are_made(), are_made, "{count}");
+            let expected = repository.snapshot().indexed().settled()?;
+            assert_eq!(
+                crate::graph::compare::differences(&expected, &found.settled()?),
+                Vec::<String>::new()
+            );
         }
         Ok(())
     }
@@ -237,8 +287,12 @@ mod tests {
                 bytes[start - 4..start].copy_from_slice(&checksum.to_le_bytes());
             }
             let settings = settings(20);
-            if let Ok(graph) = load(&bytes[..], bytes.len() as u64, loads_spilled.then_some(&settings)) {
+            if let Ok(graph) = load(&bytes[..], "a test", bytes.len() as u64, loads_spilled.then_some(&settings)) {
                 read_everything(&graph.graph);
+                // Damage that is found as late as this is told to searches.
+                if let Err(error) = graph.indexes.made() {
+                    prop_assert!(error.text().contains("a test is damaged"), "{}", error);
+                }
             }
         }
     }

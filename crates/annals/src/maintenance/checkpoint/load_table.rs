@@ -1,22 +1,24 @@
 //! Reads a table out of a checkpoint.
 
 use std::sync::OnceLock;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 
 use super::block::{BlockKind, Input, Loaded, damaged};
-use super::load::{Common, LoadBudget};
+use super::load::LoadBudget;
 use super::load_deletions::DeletionParts;
-use super::load_keys::KeySets;
+use super::load_keys::{IndexParts, KeySets};
 use super::load_past::past;
 use super::load_rows::RowParts;
-use crate::graph::index::{LoadSets, TableIndexes};
+use super::table_basis::TableBasis;
+use crate::graph::index::{Lists, TableIndexes};
 use crate::graph::instance::row_check::{Ends, RowLimits};
 use crate::graph::instance::spill::Spill;
 use crate::graph::structures::rows::Rows;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::spill_file::SpillSettings;
-use crate::graph::table::{Extra, Meanings, Table};
+use crate::graph::table::{Extra, Table};
 use crate::model::Id;
+use crate::structures::vector::Vector;
 
 /// A message to the thread that reads a table.
 pub(crate) enum Message {
@@ -27,14 +29,14 @@ pub(crate) enum Message {
 
 /// The rows and keys of a table, read so far.
 pub(crate) struct TableParts {
-    ids: Vec<Id>,
+    ids: Vector<Id>,
     parts: RowParts,
     deletions: DeletionParts,
 }
 
 /// All rows of a table, not checked yet.
 pub(crate) struct WholeRows {
-    ids: Vec<Id>,
+    ids: Vector<Id>,
     extras: Vec<Extra>,
     spill: Spill,
     rows: Rows,
@@ -43,19 +45,24 @@ pub(crate) struct WholeRows {
 
 impl TableParts {
     /// Reads the rows of the table with this number.
+    ///
+    /// It sends back the memory of blocks that it has read.
     pub(crate) fn read_rows(
         messages: &Receiver<Message>,
+        used: &Sender<Vec<u8>>,
         spill: Option<&SpillSettings>,
-        common: &OnceLock<Common>,
+        common: &OnceLock<TableBasis>,
         number: usize,
         room: &LoadBudget,
     ) -> Loaded<WholeRows> {
         let (parts, deletions) = (RowParts::new(spill), DeletionParts::default());
-        let mut table = TableParts { ids: Vec::new(), parts, deletions };
+        let mut table = TableParts { ids: Vector::new(), parts, deletions };
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
             room.charge(payload.len())?;
+            // The reader may have ended.
+            let _ = used.send(payload);
         }
         let TableParts { ids, mut parts, deletions } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
@@ -93,17 +100,20 @@ impl WholeRows {
         slots
     }
 
-    /// The table, its indexes and its number of keys, if everything that its rows refer to exists. Its keys are read
-    /// meanwhile, because reading the file takes longer than checking the rows.
+    /// The table, the parts of its indexes and the number of keys of its lists, if everything that its rows refer to
+    /// exists. Its keys are read meanwhile, because reading the file takes longer than checking the rows. The keys of
+    /// indexes stay unread without a memory budget, which would not know how much they take later.
     pub(crate) fn table(
         self,
         messages: &Receiver<Message>,
-        common: &OnceLock<Common>,
+        common: &OnceLock<TableBasis>,
         ends: Ends,
         room: &LoadBudget,
-    ) -> Loaded<(Table, TableIndexes, u64)> {
+    ) -> Loaded<(Table, IndexParts, u64)> {
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
-        let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
+        let (names, authors, headers) =
+            (common.meanings.names.len(), common.authors.len(), common.meanings.headers.len());
+        let is_of_relationships = matches!(ends, Ends::Of(_));
         let limits = RowLimits { names, authors, headers, ends };
         let extra = |number: u32| self.extras.get(usize::try_from(number).ok()?);
         let is_sound = |known: &Extra| {
@@ -116,30 +126,35 @@ impl WholeRows {
         {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let charged = room.charge_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
-        let meanings = Meanings { headers: &common.headers, names: &common.names, types: &common.types };
         let deletions = self.deletions.finish(self.rows.len(), authors)?;
-        let (mut table, mut indexes) =
-            Table::from_rows(self.rows, extras, self.ids, deletions, self.spill, meanings)
-                .map_err(|error| damaged(error.text()))?;
-        drop(charged);
-        let mut keys = KeySets::default();
+        let whole = Table::of_rows(self.rows, extras, self.ids, deletions, self.spill);
+        let (mut own, mut of_indexes, mut blocks) = (KeySets::default(), KeySets::default(), Vec::new());
         for message in messages {
             let Message::Block(BlockKind::Keys, payload) = message else {
                 return Err(damaged("the order of blocks"));
             };
-            let mut input = Input::new(&payload);
-            input.u8()?;
-            keys.read(&mut input)?;
+            let code = payload.get(1).copied();
+            let is_of_index = TableIndexes::codes().any(|index| Some(index) == code);
             room.charge(payload.len())?;
+            match is_of_index {
+                true if room.is_bounded() => of_indexes.read_numbered(&payload)?,
+                true => blocks.push(payload),
+                false => own.read_numbered(&payload)?,
+            }
         }
-        keys.close();
-        // One more, for the keys that belong to no property.
-        let mut take = |code: u8| keys.take_all(code, names.max(1)).collect();
-        let mut sets = LoadSets { slots_count: table.slots_count(), take: &mut take };
-        let loaded = table.lists.load(&mut sets).and_then(|()| indexes.load(&mut sets));
-        loaded.map_err(damaged)?;
-        Ok((table, indexes, keys.count))
+        own.close();
+        let mut lists = Lists::default();
+        own.load(whole.slots_count(), names, |sets| lists.load(sets))?;
+        // Most commands look up entities only.
+        let table = if is_of_relationships && !room.is_bounded() {
+            whole.with_late(&common.meanings, lists)
+        } else {
+            let _charged = room.charge_derived(whole.slots_count())?;
+            whole.with_derived(&common.meanings, lists).map_err(|error| damaged(error.text()))?
+        };
+        let (table_of, common) = (table.clone(), common.clone());
+        let parts = IndexParts { blocks, keys: of_indexes, keys_count: 0, table: table_of, common };
+        Ok((table, parts, own.count))
     }
 }

@@ -14,6 +14,7 @@ mod load_rows;
 mod load_table;
 mod save;
 mod stoppable;
+mod table_basis;
 mod keeper;
 mod write;
 

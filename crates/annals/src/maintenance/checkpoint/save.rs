@@ -7,7 +7,7 @@ use super::block::{BlockKind, BlockWriter};
 use super::headers::save_headers;
 use crate::Position;
 use crate::graph::Graph;
-use crate::graph::index::{Indexes, Lists, SavedSet, TableIndexes};
+use crate::graph::index::{Lists, SavedSet, TableIndexes};
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::past::{Past, PastVersion};
@@ -22,7 +22,7 @@ use crate::record::encode_record;
 /// The first bytes of every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint change.
-pub(crate) const FORMAT: u64 = 16;
+pub(crate) const FORMAT: u64 = 17;
 
 /// The spilled values of this many pages are written together before the pages.
 const PAGES_TOGETHER: usize = 64;
@@ -39,7 +39,7 @@ pub(crate) fn codes() -> Vec<u8> {
 }
 
 /// The log and the position of a checkpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CheckpointOrigin {
     pub(crate) position: Position,
     /// CRC-32C of the record at the position.
@@ -47,10 +47,12 @@ pub(crate) struct CheckpointOrigin {
     pub(crate) log_id: LogId,
     /// How often the log had been rewritten.
     pub(crate) generation: u64,
+    /// The address of the record in the log; empty if the log has none.
+    pub(crate) address: Vec<u8>,
 }
 
 /// Writes the whole graph.
-pub(crate) fn save(indexed: &Indexed, origin: CheckpointOrigin, out: impl Write) -> io::Result<()> {
+pub(crate) fn save(indexed: &Indexed, origin: &CheckpointOrigin, out: impl Write) -> io::Result<()> {
     let graph = &indexed.graph;
     let mut out = BlockWriter::new(out);
     out.start(BlockKind::Header)?;
@@ -60,6 +62,7 @@ pub(crate) fn save(indexed: &Indexed, origin: CheckpointOrigin, out: impl Write)
     out.number(origin.record_checksum.into());
     out.payload.extend_from_slice(&origin.log_id.0);
     out.number(origin.generation);
+    out.bytes(&origin.address);
     out.count(graph.entities.slots_count());
     out.count(graph.relationships.slots_count());
     out.bytes(&codes());
@@ -84,18 +87,25 @@ pub(crate) fn save(indexed: &Indexed, origin: CheckpointOrigin, out: impl Write)
     for (number, links) in (0..).zip(graph.links.both()) {
         save_links(&mut out, number, links)?;
     }
-    let mut keys_count = 0;
-    let Indexes { entities, relationships, .. } = &*indexed.indexes;
+    let [entities, relationships] = indexed.indexes.made().map_err(io::Error::other)?;
+    // The keys that loading reads at once, and those of the indexes of each table.
+    let (mut own_count, mut index_counts) = (0, Vec::new());
     for (number, table, indexes) in [(0, &graph.entities, entities), (1, &graph.relationships, relationships)]
     {
-        for set in table.lists.save().into_iter().chain(indexes.save()) {
-            keys_count += save_keys(&mut out, number, &set)?;
+        for set in table.lists.save() {
+            own_count += save_keys(&mut out, number, &set)?;
         }
+        let mut count = 0;
+        for set in indexes.save() {
+            count += save_keys(&mut out, number, &set)?;
+        }
+        index_counts.push(count);
     }
     let past_links = SavedSet { code: PAST_LINKS_SET, number: 0, keys: &graph.past_links };
-    keys_count += save_keys(&mut out, NO_TABLE, &past_links)?;
+    own_count += save_keys(&mut out, NO_TABLE, &past_links)?;
     out.start(BlockKind::End)?;
-    out.count(keys_count);
+    out.count(own_count);
+    index_counts.into_iter().for_each(|count| out.count(count));
     out.finish()?;
     Ok(())
 }

@@ -1,25 +1,38 @@
-//! A file that refuses further writes when the repository is being closed, so that closing does not wait for a large
+//! A file that refuses further writes when its checkpoint is no longer wanted, so that closing does not wait for a large
 //! graph.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant as Clock;
 
-/// Errors: of every write once `is_stopping` is set. Not `Interrupted`, after which callers try again.
+/// When a checkpoint is given up.
+#[derive(Clone, Copy)]
+pub(crate) enum Stop<'s> {
+    /// Once the repository is being closed.
+    Closing(&'s AtomicBool),
+    /// At this moment: the repository waits for it.
+    At(Clock),
+}
+
+/// Errors: of every write once it is stopped. Not `Interrupted`, after which callers try again.
 pub(crate) struct Stoppable<'s> {
     out: &'s mut dyn Write,
-    is_stopping: &'s AtomicBool,
+    stop: Stop<'s>,
 }
 
 impl<'s> Stoppable<'s> {
-    pub(crate) fn new(out: &'s mut dyn Write, is_stopping: &'s AtomicBool) -> Stoppable<'s> {
-        Stoppable { out, is_stopping }
+    pub(crate) fn new(out: &'s mut dyn Write, stop: Stop<'s>) -> Stoppable<'s> {
+        Stoppable { out, stop }
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.is_stopping.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the repository is being closed"));
+        match self.stop {
+            Stop::Closing(is_closing) if is_closing.load(Ordering::SeqCst) => {
+                Err(io::Error::other("the repository is being closed"))
+            }
+            Stop::At(end) if Clock::now() >= end => Err(io::Error::other("it takes too long")),
+            Stop::Closing(_) | Stop::At(_) => Ok(()),
         }
-        Ok(())
     }
 }
 

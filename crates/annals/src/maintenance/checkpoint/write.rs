@@ -1,12 +1,20 @@
-//! Writes a checkpoint of a repository, on request or when the background thread finds that one is due.
+//! Writes a checkpoint of a repository: on request, when the background thread finds that one is due, or at the end.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-use std::time::Instant as Clock;
+use std::time::{Duration, Instant as Clock};
 
 use super::keeper::Checkpointed;
+use super::stoppable::Stop;
+use crate::maintenance::checkpoint::Checkpoints;
 use crate::repository::{Inner, Repository};
 use crate::{Error, ErrorKind, Position, Result};
+
+/// At the end a checkpoint is due once the log has grown by this part of the last one: then it takes longer to replay the
+/// records than to write the checkpoint.
+const END_PART: u64 = 24;
+/// How long the end of a repository may write a checkpoint; then it is given up.
+const END_MAX: Duration = Duration::from_secs(5);
 
 impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only later records. Readers and
@@ -36,28 +44,58 @@ impl Inner {
         if self.options.is_read_only {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
+        self.save_in(checkpoints, Stop::Closing(&self.is_stopping)).map_err(|error| {
+            if !self.is_stopping.load(Ordering::SeqCst) {
+                return error;
+            }
+            let text = "checkpoint: the repository was closed meanwhile; open it again";
+            Error::new(ErrorKind::Closed, text).caused_by(error)
+        })
+    }
+
+    fn save_in(&self, checkpoints: &Checkpoints, stop: Stop<'_>) -> Result<Position> {
         let snapshot = self.committer.snapshot();
-        let indexed = snapshot.indexed().settled();
+        let position = snapshot.position();
+        let indexed = snapshot.indexed().settled()?;
         let start = Clock::now();
-        match checkpoints.save_new(&**self.committer.source().log(), &indexed, &self.is_stopping) {
-            Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
-                let text = "checkpoint: the repository was closed meanwhile; open it again";
-                Err(Error::new(ErrorKind::Closed, text).caused_by(error))
-            }
-            Err(error) => Err(error),
-            Ok(()) => {
-                if let Some(observer) = &self.options.observer {
-                    observer.checkpointed(snapshot.position(), start.elapsed());
-                }
-                Ok(snapshot.position())
-            }
+        checkpoints.save_new(&**self.committer.source().log(), &indexed, stop)?;
+        self.checkpointed.store(position.0, Ordering::SeqCst);
+        if let Some(observer) = &self.options.observer {
+            observer.checkpointed(position, start.elapsed());
+        }
+        Ok(position)
+    }
+
+    /// Writes a checkpoint if it is due now that the repository ends, and nobody commits any more: the next opening then
+    /// replays few records. The caller holds the maintenance lock. A failure is a warning, because nothing is lost.
+    pub(crate) fn checkpoint_at_end(&self) {
+        let Some(checkpoints) = self.checkpoints.as_ref().filter(|_| !self.options.is_read_only) else {
+            return;
+        };
+        // After a panic or a failed sync somebody looks at the files first.
+        let is_sound = !std::thread::panicking()
+            && self.committer.failure().is_none()
+            && !self.committer.publisher().is_lost();
+        let grown = self.log_bytes().saturating_sub(self.checkpointed_bytes());
+        if !is_sound
+            || grown <= self.options.checkpoint_end_bytes
+            || grown.saturating_mul(END_PART) <= checkpoints.newest_bytes()
+        {
+            return;
+        }
+        let Some(end) = Clock::now().checked_add(END_MAX) else { return };
+        if let Err(error) = self.save_in(checkpoints, Stop::At(end)) {
+            self.warn(format!(
+                "no checkpoint was written when the repository was closed, so the next opening replays the log: {error}"
+            ));
         }
     }
 }
 
 impl Checkpointed for Inner {
     fn checkpointed_bytes(&self) -> u64 {
-        self.committer.source().log().bytes_up_to(self.loaded_position)
+        let position = Position(self.checkpointed.load(Ordering::SeqCst));
+        self.committer.source().log().bytes_up_to(position)
     }
 
     fn log_bytes(&self) -> u64 {

@@ -137,17 +137,18 @@ impl<'s, 'f> Search<'s, 'f> {
         Size { offset, limit, bytes_max }
     }
 
-    fn places(&self) -> Places<'s> {
+    /// Errors: the indexes of a checkpoint are damaged.
+    fn places(&self) -> Result<Places<'s>> {
         let table = self.snapshot.graph().table(self.kind);
-        Places {
+        Ok(Places {
             snapshot: self.snapshot,
             kind: self.kind,
             table,
-            indexes: self.snapshot.indexed().indexes(self.kind),
+            indexes: self.snapshot.indexed().indexes(self.kind)?,
             touched: self.snapshot.indexed().touched(self.kind),
             with_past: self.reach.other,
             proxies: self.reach.proxies.then_some(&table.lists.proxies.present),
-        }
+        })
     }
 
     /// The conditions on candidates, without the one that an index has answered.
@@ -247,7 +248,7 @@ impl<'s, 'f> Search<'s, 'f> {
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
-        let places = self.places();
+        let places = self.places()?;
         let after = self
             .find
             .after
@@ -318,7 +319,7 @@ impl<'s, 'f> Search<'s, 'f> {
     }
 
     pub(super) fn count(&self, steps: &mut Steps) -> Result<u64> {
-        let places = self.places();
+        let places = self.places()?;
         let asked = self.asked(&places, None);
         if asked.tests.is_empty() && self.reach.is_exact() {
             return Ok(self.domain.count() as u64);

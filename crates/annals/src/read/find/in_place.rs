@@ -263,7 +263,7 @@ mod tests {
             .transact(|t| (0..100).try_for_each(|_| t.create_entity(NewEntity::new("t")).map(drop)))
             .unwrap();
         let settled = repository.snapshot().settled();
-        let ids = &settled.indexed().indexes(TypeKind::Entity).ids;
+        let ids = &settled.indexed().indexes(TypeKind::Entity).unwrap().ids;
         assert_eq!((ids.keys().len(), ids.ordered().len()), (2, 100));
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn following(committer: &Committer) -> Following {
 
 fn read_published(committer: &Committer, last: &mut LastRead) -> Result<Graph> {
     let log = committer.source.log();
-    let mut indexed = committer.publisher.load().settled();
+    let mut indexed = Indexed::clone(&committer.publisher.load());
     let tail = last.check(&**log, &indexed.graph)?;
     let before = (indexed.graph.generation, indexed.graph.position);
     let instant = indexed.graph.last_instant();

@@ -16,6 +16,9 @@ use crate::{Error, ErrorKind, Result};
 /// The index thread waits for this many events, or for [`PAUSE`].
 const EVENTS_WORTH: usize = 1_024;
 const PAUSE: Duration = Duration::from_millis(5);
+/// Indexes of a checkpoint that nobody has asked for are made after this pause: a command that reads or writes little has
+/// ended by then.
+const LATE_PAUSE: Duration = Duration::from_millis(100);
 /// The committing thread waits while more events than these wait for the index thread.
 const TAIL_EVENTS_MAX: usize = 16_384;
 /// The same, in bytes. Units: bytes of records.
@@ -38,7 +41,7 @@ struct State {
     /// How often the published graph was replaced by another one than the next batch makes.
     replaced: u64,
     is_closing: bool,
-    /// True after the index thread has panicked: the indexes take no more events.
+    /// True after the index thread has failed: the indexes take no more events.
     is_lost: bool,
     /// True while a test holds the indexes back.
     is_held: bool,
@@ -105,7 +108,7 @@ impl Publisher {
             if state.is_lost {
                 return Err(Error::new(
                     ErrorKind::Unavailable,
-                    "the indexes are lost: their thread panicked; writes are refused until the repository is reopened",
+                    "the indexes are lost: their thread failed; writes are refused until the repository is reopened",
                 ));
             }
             if !self.is_full(&state) || state.is_closing || state.is_held {
@@ -135,11 +138,17 @@ impl Publisher {
         self.taken.notify_all();
     }
 
+    /// True once the indexes take no more events.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.state().is_lost
+    }
+
     /// Updates the indexes until the repository is closed.
     pub(crate) fn run(&self) {
         while self.wait_for_work() {
-            // The panic was printed already.
-            if catch_unwind(AssertUnwindSafe(|| self.update_tail())).is_err() {
+            // The panic was printed already. Searches tell the error.
+            let updated = catch_unwind(AssertUnwindSafe(|| self.update_tail()));
+            if !matches!(updated, Ok(Ok(()))) {
                 self.state().is_lost = true;
                 self.taken.notify_all();
                 return;
@@ -155,23 +164,35 @@ impl Publisher {
             if state.is_closing {
                 return false;
             }
-            let lag = if state.is_held { 0 } else { self.published.load().tail_len() };
-            if lag >= EVENTS_WORTH || lag > 0 && has_paused {
+            let (lag, are_late) = match self.published.load() {
+                _ if state.is_held => (0, false),
+                published => (published.tail_len(), !published.indexes.are_made()),
+            };
+            if lag >= EVENTS_WORTH || (lag > 0 || are_late) && has_paused {
                 return true;
             }
-            if lag == 0 {
+            if lag == 0 && !are_late {
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
             } else {
-                state = self.work.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
-                has_paused = true;
+                let pause = if are_late { LATE_PAUSE } else { PAUSE };
+                let (waited, end) =
+                    self.work.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+                state = waited;
+                has_paused = !are_late || end.timed_out();
             }
         }
     }
 
-    /// Lets the indexes take the missing events, and publishes them, unless the published graph was replaced meanwhile.
-    fn update_tail(&self) {
+    /// Makes the indexes if they are not, lets them take the missing events, and publishes them, unless the published
+    /// graph was replaced meanwhile.
+    ///
+    /// Errors: the indexes of a checkpoint are damaged.
+    fn update_tail(&self) -> Result<()> {
         let (taken, replaced) = self.begin_taking();
-        let indexes = Arc::new(taken.settled_indexes());
+        taken.graph.entities.make_derived();
+        taken.graph.relationships.make_derived();
+        taken.indexes.made()?;
+        let indexes = Arc::new(taken.settled_indexes()?);
         let mut state = self.state();
         state.taking = Tail::default();
         let before = (state.replaced == replaced).then(|| {
@@ -181,6 +202,7 @@ impl Publisher {
         drop(state);
         drop(before);
         self.taken.notify_all();
+        Ok(())
     }
 
     /// Shape: the graph whose missing events the indexes take from now on, and the number of replacements before it.
@@ -219,7 +241,7 @@ mod tests {
             assert!(!is_full());
             publisher.publish(graph_at(2), batch());
             assert!(is_full(), "the second huge one waits for the index thread");
-            publisher.update_tail();
+            assert!(publisher.update_tail().is_ok());
             assert!(!is_full());
         }
     }

@@ -103,7 +103,9 @@ fn a_damaged_checkpoint_is_ignored_with_a_warning_and_nothing_is_lost() -> Resul
 #[test]
 fn closing_calls_off_a_checkpoint_and_leaves_nothing_of_it() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::open(folder.path())?;
+    // None at the end, which is bounded by time.
+    let options = Options { checkpoint_end_bytes: u64::MAX, ..Options::default() };
+    let repository = Repository::open_with(folder.path(), options)?;
     for _ in 0..20 {
         repository.transact(|t| {
             for _ in 0..1_000 {
@@ -243,7 +245,9 @@ fn a_read_only_repository_follows_its_writer() -> Result<()> {
 #[test]
 fn opening_reports_its_progress_in_a_log_of_few_large_records() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::open(folder.path())?;
+    // From the log, without a checkpoint.
+    let options = Options { checkpoint_end_bytes: u64::MAX, ..Options::default() };
+    let repository = Repository::open_with(folder.path(), options)?;
     for _ in 0..3 {
         // More than replay reads at a time.
         let payload = NewEntity::new("payload").property("bytes", "x".repeat(5 << 20));

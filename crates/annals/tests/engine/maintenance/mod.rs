@@ -5,3 +5,4 @@ mod durability;
 mod compaction;
 mod purges;
 mod stopping;
+mod closing;

@@ -403,7 +403,7 @@ proptest! {
             }
             single.pass_events(0);
             together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
-            let settled = together.settled();
+            let settled = together.settled().unwrap();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
             prop_assert_eq!(inconsistencies(&settled, &|| false), Vec::<String>::new());
         }

@@ -304,10 +304,10 @@ proptest! {
             single.pass_events(0);
             together.pass_events(if is_indexed_late { usize::MAX } else { 0 });
             prop_assert_eq!(purges(&together.graph), purges(&single.graph));
-            let settled = together.settled();
+            let settled = together.settled().unwrap();
             prop_assert_eq!(differences(&single, &settled), Vec::<String>::new());
             prop_assert_eq!(inconsistencies(&settled, &|| false), Vec::<String>::new());
         }
-        prop_assert_eq!(differences(&single, &snapshot.indexed().settled()), Vec::<String>::new());
+        prop_assert_eq!(differences(&single, &snapshot.indexed().settled().unwrap()), Vec::<String>::new());
     }
 }

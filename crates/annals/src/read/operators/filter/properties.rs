@@ -153,7 +153,10 @@ impl Scope<'_> {
         let inherited = declared().flat_map(|known| known.attributes.values());
         let inherited = inherited.map(|known| &*known.definition.name);
         // Undeclared properties that are in use and in the index.
-        let indexes = self.snapshot.indexed().indexes(self.kind);
+        let indexes = match self.snapshot.indexed().indexes(self.kind) {
+            Ok(indexes) => indexes,
+            Err(error) => return error,
+        };
         let used = graph.names.iter().zip(indexes.values.sets().iter()).filter(|(_, keys)| !keys.is_empty());
         let used = used.map(|(name, _)| &**name);
         let is_own = self.kind != TypeKind::Classification;

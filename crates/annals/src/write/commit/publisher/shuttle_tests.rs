@@ -27,7 +27,7 @@ fn batch_at(position: u64) -> EventBatch {
 }
 
 fn keys_count(indexed: &Indexed) -> usize {
-    indexed.settled().indexes.entities.times.past_updated().len()
+    indexed.settled().unwrap().indexes.entities.get().unwrap().times.past_updated().len()
 }
 
 /// The publisher of an empty graph. Another thread updates the indexes several times while `publish` publishes.
@@ -35,7 +35,7 @@ fn published(publish: impl FnOnce(&Publisher)) -> Arc<Publisher> {
     let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
     let indexing = {
         let publisher = Arc::clone(&publisher);
-        thread::spawn(move || (0..BATCHES).for_each(|_| publisher.update_tail()))
+        thread::spawn(move || (0..BATCHES).for_each(|_| publisher.update_tail().unwrap()))
     };
     publish(&publisher);
     indexing.join().unwrap();
