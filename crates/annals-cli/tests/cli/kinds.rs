@@ -53,7 +53,7 @@ fn a_merge_reads_a_plain_cell_as_the_instance_has_it() {
     place.write("airports.csv", &[&AIRPORTS.replace("364", "365"), more].concat());
     let done = place.run(&merge);
     assert_eq!((done.code, done.err.as_str()), (0, ""), "{done:?}");
-    assert!(done.out.starts_with("imported 3 changes in 1 records, refused 0, skipped 2;"), "{done:?}");
+    assert!(done.out.starts_with("imported 3 changes in 1 record, refused 0, skipped 2;"), "{done:?}");
     assert_eq!(properties(&place, "EDDF")["elevation"], json!(365.0));
     // New instances are like the others of their type, unless the cell is no such value.
     let expected = json!({"icao": "NEWA", "name": "New", "elevation": 12.5, "open": {"$date": "2025-01-01"}, "code": "099", "big": true});

@@ -168,7 +168,7 @@ fn a_merge_begins_a_type_and_deletes_what_is_missing_of_it() {
             };
             let (first, second) = (&[("a", "b"), ("a", "c")], &[("a", "b"), ("b", "c")]);
             assert!(
-                merge(first, &[]).starts_with("imported 2 changes in 1 records, refused 0, skipped 0;"),
+                merge(first, &[]).starts_with("imported 2 changes in 1 record, refused 0, skipped 0;"),
                 "{name}"
             );
             let again = merge(first, &["--delete-missing"]);
@@ -201,5 +201,5 @@ fn a_merge_of_two_files_begins_their_types() {
     let done = place.run(&["import", "n.csv", "r.csv", "--merge", "--delete-missing"]);
     assert_eq!((done.code, done.err.contains("r.csv:4: ")), (6, true), "{done:?}");
     assert!(done.err.contains("put entities before the relationships between them"), "{done:?}");
-    assert!(done.out.starts_with("imported 1 changes"), "{done:?}");
+    assert!(done.out.starts_with("imported 1 change "), "{done:?}");
 }

@@ -88,7 +88,7 @@ fn an_object_around_an_array_is_said_once() {
     // A line that was cut off refuses itself alone.
     place.write("cut.jsonl", "{\"entity\": {\"id\": \"b\"\n{\"entity\": {\"id\": \"c\", \"type\": \"t\"}}\n");
     let done = place.run(&["import", "cut.jsonl"]);
-    assert!(done.out.starts_with("imported 1 changes in 1 records, refused 1,"), "{done:?}");
+    assert!(done.out.starts_with("imported 1 change in 1 record, refused 1,"), "{done:?}");
 }
 
 // The id made each of a hundred reasons another one.
@@ -115,7 +115,7 @@ fn a_second_import_says_once_that_all_is_there() {
     place.write("all.jsonl", &[&lines, "{\"entity\": {\"id\": \"new\", \"type\": \"t\"}}\n"].concat());
     let done = place.run(&["import", "all.jsonl"]);
     assert!(done.err.contains("note: 3,000 lines are of instances"), "{done:?}");
-    assert!(done.out.starts_with("imported 1 changes"), "{done:?}");
+    assert!(done.out.starts_with("imported 1 change "), "{done:?}");
 }
 
 // Two links of 28,296 without an end made 28 records.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Error, ErrorKind, Receipt, Repository};
+use annals::{Error, ErrorKind, Following, Receipt, Repository};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -219,12 +219,14 @@ fn register_repository(registry: &mut Registry, readings: &Readings<'_>) {
     gauge("warnings", "Warnings kept by the repository", of(|known| known.warnings().len() as u64));
     gauge("log_bytes", "Size of the log", of(Repository::log_bytes));
     gauge("memory_bytes_max", "Memory budget; 0 for none", of(|known| known.memory_bytes_max().unwrap_or(0)));
-    if let Some(following) = repository.and_then(Repository::following) {
-        gauge("follower_failing", "1 while the log cannot be read on", following.problem.is_some().into());
-        gauge("follower_of_other_log", "1 if the log is another one now", following.is_of_other_log.into());
-        let age = Seconds::new(following.age.as_secs_f64());
-        registry.register("follower_age_seconds", "Time since every record of the log was visible", age);
-    }
+    // A writer is never behind.
+    let following = repository.and_then(Repository::following);
+    let is = |what: fn(&Following) -> bool| following.as_ref().is_some_and(what).into();
+    gauge("follower_failing", "1 while the log cannot be read on", is(|known| known.problem.is_some()));
+    gauge("follower_of_other_log", "1 if the log is another one now", is(|known| known.is_of_other_log));
+    let age = following.as_ref().map_or(0.0, |known| known.age.as_secs_f64());
+    let age_help = "Time since every record of the log was visible; 0 in a writer";
+    registry.register("follower_age_seconds", age_help, Seconds::new(age));
     let refusals = Family::<Refusal, Gauge>::default();
     for kind in REFUSALS {
         let is_it = refusal.is_some_and(|error| error.kind() == kind);

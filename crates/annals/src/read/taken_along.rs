@@ -16,9 +16,9 @@ use crate::model::{Direction, TypeKind};
 pub(crate) type Slot = (TypeKind, u32);
 
 impl Snapshot {
-    /// The instances that the change at `place` wrote in addition to the named entity at `slot`, as far as
-    /// relationships still lead there. If the container has or had more than `most` relationships below it, only that
-    /// many are checked.
+    /// The instances that the change at `place` wrote in addition to the named entity at `slot`, as far as relationships that
+    /// still exist contained them. If the container has or had more than `most` relationships below it, only that many are
+    /// checked.
     pub(super) fn taken_along(&self, slot: u32, place: ChangePlace, most: usize) -> Result<Vec<Slot>> {
         let graph = self.graph();
         let (mut found, mut looked_at) = (Vec::new(), 0);
@@ -38,13 +38,17 @@ impl Snapshot {
                 let Some(version) = known.written_at(place) else { continue };
                 relationships.insert(relationship);
                 found.push((TypeKind::Relationship, relationship));
-                // Only a container is deleted or restored with the other end.
-                for end in graph.shape_of(&known, version.header).ends {
-                    if !entities.contains(&end) && self.is_written_at(TypeKind::Entity, end, place)? {
-                        entities.insert(end);
-                        found.push((TypeKind::Entity, end));
-                        open.push(end);
-                    }
+                let shape = graph.shape_of(&known, version.header);
+                let [container, child] = shape.ends;
+                // Another relationship may link two instances that were taken along; it took none of them.
+                if container == entity
+                    && graph.containment(shape.type_name).is_some()
+                    && !entities.contains(&child)
+                    && self.is_written_at(TypeKind::Entity, child, place)?
+                {
+                    entities.insert(child);
+                    found.push((TypeKind::Entity, child));
+                    open.push(child);
                 }
             }
         }

@@ -1,10 +1,14 @@
-//! Reads on in a log that others write, and proves that it is still the log that the graph was read from.
+//! Reads on in a log that others write, in a follower and after a lost race, and proves that it is still the log that the
+//! graph was read from.
 
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::last_read::{KnownRecord, LastRead, Looked, other_record};
+use super::outcome::refuse;
 use super::queue::Committer;
+use super::request::CommitRequest;
+use super::sequencer::{Sequenced, Sequencer};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::log::{ReadLimit, is_another_log};
@@ -13,6 +17,9 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
 const REBUILDS_MAX: usize = 10;
+
+/// How often in a row the log may answer that a position is taken, but have no record there.
+const EMPTY_CONFLICTS_MAX: u32 = 100;
 
 /// While there is more to read, what was read is published so often.
 const PUBLISH_EVERY: Duration = Duration::from_millis(5);
@@ -103,7 +110,7 @@ fn instant_at(graph: &Graph, position: Position) -> i64 {
 }
 
 /// Refuses a graph of records from before and after a rewriting of the log, which do not fit together.
-pub(super) fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
+fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
     let log = committer.source.log();
     if log.generation() == graph.generation {
         return Ok(());
@@ -114,7 +121,7 @@ pub(super) fn check_generation(committer: &Committer, graph: &Graph) -> Result<(
 
 /// Whether records are published before all are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Publish {
+enum Publish {
     Often,
     Never,
 }
@@ -122,7 +129,7 @@ pub(super) enum Publish {
 /// Applies all further records of the log to the graph.
 ///
 /// The first read begins with the last record that the graph has, so that the further ones are known to follow it.
-pub(super) fn read_on(
+fn read_on(
     committer: &Committer,
     indexed: &mut Indexed,
     memory: &Memory,
@@ -174,5 +181,62 @@ pub(super) fn read_on(
             None if known.is_some() => {}
             None => return Ok(()),
         }
+    }
+}
+
+impl Sequencer {
+    /// Continues from a rebuilt graph, after applying the records committed since it was built.
+    pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
+        // Without a memory budget: these records are committed.
+        read_on(committer, &mut indexed, &Memory::new(None), &mut LastRead::default(), Publish::Never)?;
+        check_generation(committer, &indexed.graph)?;
+        self.go_on_from(indexed.graph.clone());
+        committer.replace(indexed);
+        Ok(())
+    }
+
+    /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
+    /// again.
+    pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
+        let requests: Vec<CommitRequest> = lost.into_iter().map(|sequenced| sequenced.request).collect();
+        self.recent.clear();
+        self.recent_changes = 0;
+        match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
+            Ok(graph) => {
+                self.go_on_from(graph);
+                queue_again(committer, requests);
+            }
+            Err(error) => {
+                committer.fail(&error);
+                refuse(requests, &error);
+            }
+        }
+    }
+
+    /// Stops if a log keeps refusing a position without having a record there.
+    fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
+        let is_news = graph.position > self.known_position;
+        self.known_position = graph.position;
+        self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
+        if self.empty_conflicts <= EMPTY_CONFLICTS_MAX {
+            return Ok(graph);
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            format!(
+                "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
+                committer.source.log().describe(),
+                graph.position.next()
+            ),
+        ))
+    }
+}
+
+/// Queues requests again, at the front, so that the next batch keeps its bounds.
+fn queue_again(committer: &Committer, requests: Vec<CommitRequest>) {
+    let mut state = committer.state();
+    for request in requests.into_iter().rev() {
+        state.bytes += request.work.body.record_bytes_max();
+        state.requests.push_front(request);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a log that others write: its identity, its last record that was read, and the latest look at it.
+//! The log of a graph that others write: its identity, its last record that was read, and the latest look at it.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ const COMPARE_EVERY: Duration = Duration::from_secs(1);
 /// A longer last record is compared only when another one follows it. Units: bytes.
 const COMPARED_BYTES_MAX: usize = 1 << 20;
 
-/// What the latest look at the log has found.
+/// The outcome of the latest look at the log.
 pub(super) struct Looked {
     /// When snapshots last had every record.
     pub(super) current_at: Instant,

@@ -6,8 +6,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::clock::commit_instant;
-use super::following::{Publish, catch_up, check_generation, read_on};
-use super::last_read::LastRead;
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::queue::{Committer, State};
@@ -15,10 +13,8 @@ use super::reads::{Reads, Touched, touched_by};
 use super::request::{CommitRequest, Work};
 use super::ticket::Receipt;
 use super::validation::Validators;
-use crate::graph::indexed::Indexed;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
 use crate::log::APPEND_RECORDS_MAX;
-use crate::memory::Memory;
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::Source;
@@ -30,9 +26,6 @@ const RECENT_CHANGES_MAX: usize = 65_536;
 /// A batch is full once its records have this many bytes. With a smaller bound, batches would copy the same parts of
 /// the graph more often; with a larger one, transactions would wait longer.
 const BATCH_BYTES_MAX: usize = 2 << 20;
-
-/// How often in a row the log may answer that a position is taken, but have no record there.
-const EMPTY_CONFLICTS_MAX: u32 = 100;
 
 /// A sequenced transaction; its record is encoded.
 pub(super) struct Sequenced {
@@ -52,7 +45,7 @@ pub(super) struct Batch {
 /// The state for sequencing. There is one; the thread that holds it commits.
 pub(super) struct Sequencer {
     /// The graph after all sequenced transactions.
-    working: Graph,
+    pub(super) working: Graph,
     // Empty unless a thread commits.
     batch: Vec<Sequenced>,
     batch_bytes: usize,
@@ -63,16 +56,16 @@ pub(super) struct Sequencer {
     /// True once a transaction was serializable: only then are the effects of the latest records needed.
     is_remembering: Arc<AtomicBool>,
     /// Everything that the latest records touched, by position.
-    recent: VecDeque<(Position, Vec<Touched>)>,
-    recent_changes: usize,
+    pub(super) recent: VecDeque<(Position, Vec<Touched>)>,
+    pub(super) recent_changes: usize,
     clock: WallClock,
     validators: Arc<Validators>,
     publisher: Arc<Publisher>,
     source: Arc<Source>,
     /// How often in a row the log reported a position as taken, but had no record there.
-    empty_conflicts: u32,
+    pub(super) empty_conflicts: u32,
     /// The last position at the latest conflict.
-    known_position: Position,
+    pub(super) known_position: Position,
 }
 
 impl Sequencer {
@@ -257,16 +250,6 @@ impl Sequencer {
         Batch { sequenced: std::mem::take(&mut self.batch), graph: self.working.clone(), events }
     }
 
-    /// Continues from a rebuilt graph, after applying the records committed since it was built.
-    pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
-        // Without a memory budget: these records are committed.
-        read_on(committer, &mut indexed, &Memory::new(None), &mut LastRead::default(), Publish::Never)?;
-        check_generation(committer, &indexed.graph)?;
-        self.go_on_from(indexed.graph.clone());
-        committer.replace(indexed);
-        Ok(())
-    }
-
     /// Called when the log refused a batch and wrote nothing: returns to the published graph, and reports the reason to
     /// the transactions of the batch.
     pub(super) fn withdraw(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
@@ -280,53 +263,8 @@ impl Sequencer {
     }
 
     /// Replaces the working graph, with everything it has applied, by `graph`.
-    fn go_on_from(&mut self, graph: Graph) {
+    pub(super) fn go_on_from(&mut self, graph: Graph) {
         self.working = graph;
         self.savepoint = (Arc::new(self.working.clone()), 0);
-    }
-
-    /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
-    /// again.
-    pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
-        let requests: Vec<CommitRequest> = lost.into_iter().map(|sequenced| sequenced.request).collect();
-        self.recent.clear();
-        self.recent_changes = 0;
-        match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(graph) => {
-                self.go_on_from(graph);
-                queue_again(committer, requests);
-            }
-            Err(error) => {
-                committer.fail(&error);
-                refuse(requests, &error);
-            }
-        }
-    }
-
-    /// Stops if a log keeps refusing a position without having a record there.
-    fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
-        let is_news = graph.position > self.known_position;
-        self.known_position = graph.position;
-        self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
-        if self.empty_conflicts <= EMPTY_CONFLICTS_MAX {
-            return Ok(graph);
-        }
-        Err(Error::new(
-            ErrorKind::Unavailable,
-            format!(
-                "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
-                committer.source.log().describe(),
-                graph.position.next()
-            ),
-        ))
-    }
-}
-
-/// Queues requests again, at the front, so that the next batch keeps its bounds.
-fn queue_again(committer: &Committer, requests: Vec<CommitRequest>) {
-    let mut state = committer.state();
-    for request in requests.into_iter().rev() {
-        state.bytes += request.work.body.record_bytes_max();
-        state.requests.push_front(request);
     }
 }
