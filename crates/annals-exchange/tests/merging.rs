@@ -289,15 +289,16 @@ fn a_deletion_of_an_export_names_the_child_whose_containment_was_purged_since() 
             t.define_type(TypeDefinition::relationship("contains").containing())?;
             t.create_entity(NewEntity::new("page").id("container")?)?;
             t.create_entity(NewEntity::new("page").id("child")?)?;
-            t.create_relationship(link("contains", "container", "child", "contains"))?;
+            t.create_relationship(link("contains", "container", "child", "contains").property("name", "a"))?;
             t.create_relationship(link("cites", "child", "container", "cites"))
         })
         .unwrap();
     repository.transact(|t| t.delete(&entity("container"))).unwrap();
     repository
         .transact(|t| {
-            t.restore_alone(&id("container"))?;
+            // As a take-back does: the child first.
             t.restore_alone(&id("child"))?;
+            t.restore_alone(&id("container"))?;
             t.restore(&relationship("cites"))?;
             t.restore(&relationship("contains"))
         })

@@ -62,7 +62,7 @@ fn a_merge_reads_a_plain_cell_as_the_instance_has_it() {
     assert!(place.ok(&merge).starts_with("imported 0 changes in 0 records, refused 0, skipped 5;"));
     // An empty cell removes, and a title with a type counts.
     place.write("airports.csv", "icao,elevation:string,big\nEDDF,365,\n");
-    assert!(place.ok(&merge).starts_with("imported 1 changes"));
+    assert!(place.ok(&merge).starts_with("imported 1 change "));
     assert_eq!(properties(&place, "EDDF")["elevation"], json!("365"));
     assert_eq!(properties(&place, "EDDF").get("big"), None);
     let log = place.ok(&["log", "EDDF", "--limit", "1"]);

@@ -133,7 +133,7 @@ fn lines_fit_a_terminal_and_long_values_are_cut() {
 fn what_was_purged_does_not_appear_and_its_id_is_not_found() {
     let place = place();
     place.write("purge.json", r#"[{"action": "purge", "kind": "entity", "id": "ada"}]"#);
-    place.ok(&["--author", "", "apply", "purge.json"]);
+    place.ok(&["apply", "purge.json", "--author", ""]);
     let expected = [
         "6",
         "5 by bob",

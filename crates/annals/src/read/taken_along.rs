@@ -31,14 +31,16 @@ impl Snapshot {
                 if looked_at > most {
                     return Ok(found);
                 }
-                if relationships.contains(&relationship) {
-                    continue;
-                }
                 let Some(known) = graph.relationships.get(relationship)? else { continue };
                 let Some(version) = known.written_at(place) else { continue };
-                relationships.insert(relationship);
-                found.push((TypeKind::Relationship, relationship));
                 let shape = graph.shape_of(&known, version.header);
+                // It may have had this end at another time.
+                if !shape.ends.contains(&entity) {
+                    continue;
+                }
+                if relationships.insert(relationship) {
+                    found.push((TypeKind::Relationship, relationship));
+                }
                 let [container, child] = shape.ends;
                 // Another relationship may link two instances that were taken along; it took none of them.
                 if container == entity
