@@ -272,7 +272,8 @@ fn print(context: &mut Context, arguments: &Arguments, sum: &Sum) -> Outcome {
         (true, _) => format!("would convert {what}, {others}; nothing was written"),
         (false, 0) => format!("converted {what}, {others}"),
         (false, records) => {
-            format!("converted {what} in {} records, {others}; now at position {position}", count(records))
+            let unit = if records == 1 { "record" } else { "records" };
+            format!("converted {what} in {} {unit}, {others}; now at position {position}", count(records))
         }
     })
 }

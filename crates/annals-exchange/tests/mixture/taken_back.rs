@@ -154,6 +154,9 @@ impl World {
                         known.write((position, 0), |content| *content = target);
                         // The model does not know in which change of the record.
                         known.is_opaque = true;
+                    } else if !target.is_live {
+                        // Its container may have brought it back, only for it to be deleted again.
+                        known.is_opaque = true;
                     }
                 }
                 self.vague.insert(position);
