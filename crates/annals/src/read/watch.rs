@@ -117,9 +117,10 @@ impl Snapshot {
             );
             return Err(Error::new(ErrorKind::TooLarge, text));
         };
-        let gone = self.gone(from, to)?;
         match watch {
             Watch::Tree { .. } => {
+                // Later ones, too: no state before them shows what they removed, though the reader may have it.
+                let gone = self.gone(from, self.position())?;
                 let has_sight = self.sight_number().is_some();
                 let at = |position| match position {
                     position if has_sight && position == self.position() => Ok(self.clone()),
@@ -136,6 +137,7 @@ impl Snapshot {
                 Ok(WatchedChanges { changes, read_again })
             }
             Watch::Search { kind, find } => {
+                let gone = self.gone(from, to)?;
                 let retyped = self.retyped_by_declarations(*kind, from, to)?;
                 let mut read_again = retyped.is_none();
                 if let Some(retyped) = retyped.filter(|retyped| !retyped.is_empty()) {

@@ -217,6 +217,19 @@ fn the_purge_of_an_item_says_that_the_tree_must_be_read_again_where_it_was() {
     assert!(told.iter().all(|lines| *lines == again()), "{told:?}");
 }
 
+/// The item left the tree with its container, and was purged before the client asked: then no state shows that it had been
+/// there, and the client kept it.
+#[test]
+fn a_reader_that_is_behind_reads_again_what_left_the_tree_before_it_was_purged() {
+    let repository = boxed();
+    let mut behind = repository.subscribe(Watch::tree("/a").unwrap(), None).unwrap();
+    let gone = id_at(&repository, "/a");
+    repository.transact(|t| t.delete(&entity("root"))).unwrap();
+    repository.transact(|t| t.purge(&gone)).unwrap();
+    let told: Vec<String> = (0..3).flat_map(|_| lines(behind.poll().unwrap())).collect();
+    assert!(told.iter().any(|line| line == "read again"), "{told:?}");
+}
+
 #[test]
 fn a_candidate_that_ends_is_no_event_of_other_watches() {
     let repository = boxed();
