@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::lifecycle::BOTH;
 use crate::Result;
-use crate::graph::index::Index;
-use crate::graph::index::event::{Event, Instances, Known, Put, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Put, Told};
 use crate::graph::instance::deletions::Deletion;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
@@ -162,21 +161,13 @@ impl Graph {
         }
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
-        let mut of_types: Vec<(Symbol, u32)> =
-            slots.iter().map(|(slot, _)| (table.known_row(*slot).type_name(), *slot)).collect();
-        of_types.sort_unstable();
-        for of_one in of_types.chunk_by(|(type_name, _), (next, _)| type_name == next) {
-            let slots: Vec<u32> = of_one.iter().map(|(_, slot)| *slot).collect();
-            table.lists.by_type.delete(of_one[0].0, &slots);
+        for (type_name, slots) in table.of_types(slots.iter().map(|(slot, _)| *slot)) {
+            table.lists.by_type.delete(type_name, &slots);
         }
         table.delete(values, slots);
         let slots = slots.iter().map(|(slot, _)| *slot).collect();
         let instances = Box::new(DeletedInstances { kind, table: table.instances(), types });
-        let deleted = Together { slots, instances };
-        if !table.lists.unique.is_empty() {
-            deleted.each(&mut |events| table.lists.unique.update(events));
-        }
-        table.events.push(Told::Deleted(Arc::new(deleted)));
+        table.tell_together(slots, instances, Told::Deleted);
     }
 }
 

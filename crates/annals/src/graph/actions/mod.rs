@@ -43,6 +43,7 @@ mod save_proxy;
 mod save_relationship;
 mod set_provenance;
 mod set_status;
+mod together;
 mod update;
 mod void;
 

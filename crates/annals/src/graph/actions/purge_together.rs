@@ -6,8 +6,7 @@ use super::along::Along;
 use super::restore_together::split;
 use crate::Result;
 use crate::graph::Graph;
-use crate::graph::index::Index;
-use crate::graph::index::event::{Event, Instances, Known, Purge, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Purge, Told};
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::symbols::Symbol;
@@ -91,20 +90,12 @@ impl Graph {
         self.note_purged(kind, slots);
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
-        let mut of_types: Vec<(Symbol, u32)> =
-            slots.iter().map(|slot| (table.known_row(*slot).type_name(), *slot)).collect();
-        of_types.sort_unstable();
-        for of_one in of_types.chunk_by(|(type_name, _), (next, _)| type_name == next) {
-            let slots: Vec<u32> = of_one.iter().map(|(_, slot)| *slot).collect();
-            table.lists.by_type.purge(of_one[0].0, &slots);
+        for (type_name, slots) in table.of_types(slots.iter().copied()) {
+            table.lists.by_type.purge(type_name, &slots);
         }
         let instances = Box::new(PurgedInstances { kind, before: table.instances(), types });
-        let together = Together { slots: slots.to_vec(), instances };
-        if !table.lists.unique.is_empty() {
-            together.each(&mut |events| table.lists.unique.update(events));
-        }
         table.remove_sorted(slots);
-        table.events.push(Told::Purged(Arc::new(together)));
+        table.tell_together(slots.to_vec(), instances, Told::Purged);
     }
 }
 

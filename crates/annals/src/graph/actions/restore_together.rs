@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::along::Along;
 use super::context::Context;
 use crate::graph::Graph;
-use crate::graph::index::Index;
-use crate::graph::index::event::{Event, Instances, Known, Put, Together, Told};
+use crate::graph::index::event::{Event, Instances, Known, Put, Told};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::slot_set::SlotSet;
@@ -91,21 +90,13 @@ impl Graph {
         }
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
-        let mut of_types: Vec<(Symbol, u32)> =
-            slots.iter().map(|slot| (table.known_row(*slot).type_name(), *slot)).collect();
-        of_types.sort_unstable();
-        for of_one in of_types.chunk_by(|(type_name, _), (next, _)| type_name == next) {
-            let slots: Vec<u32> = of_one.iter().map(|(_, slot)| *slot).collect();
-            table.lists.by_type.restore(of_one[0].0, &slots);
+        for (type_name, slots) in table.of_types(slots.iter().copied()) {
+            table.lists.by_type.restore(type_name, &slots);
         }
         let before = table.instances();
         table.restore(slots, |before| restored(before.next_version(context), context));
         let instances = Box::new(RestoredInstances { kind, before, after: table.instances(), types });
-        let together = Together { slots: slots.to_vec(), instances };
-        if !table.lists.unique.is_empty() {
-            together.each(&mut |events| table.lists.unique.update(events));
-        }
-        table.events.push(Told::Restored(Arc::new(together)));
+        table.tell_together(slots.to_vec(), instances, Told::Restored);
     }
 
     /// Adds the children of restored relationships at their places.
