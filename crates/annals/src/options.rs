@@ -28,6 +28,10 @@ pub struct Options {
     pub queue_transactions_max: usize,
     /// Most bytes that wait to be committed.
     pub queue_bytes_max: usize,
+    /// Once the log has not answered for so long, the repository refuses writes, and tells transactions in progress that
+    /// their outcome is unknown. It keeps asking, and reads go on. A log in a folder always answers.
+    /// Units: milliseconds.
+    pub log_patience_ms: u64,
     /// The repository writes a checkpoint in the background when the log has grown by this much since the last one, and
     /// either rests for ten seconds, or has passed ten times the duration of the last one. Units: bytes.
     pub checkpoint_log_bytes: u64,
@@ -61,6 +65,7 @@ impl Default for Options {
             poll_interval_ms: 20,
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,
+            log_patience_ms: 10_000,
             checkpoint_log_bytes: 256 << 20,
             checkpoint_end_bytes: 256 << 10,
             memory_bytes_max: None,
@@ -114,6 +119,7 @@ impl std::fmt::Debug for Options {
             .field("poll_interval_ms", &self.poll_interval_ms)
             .field("queue_transactions_max", &self.queue_transactions_max)
             .field("queue_bytes_max", &self.queue_bytes_max)
+            .field("log_patience_ms", &self.log_patience_ms)
             .field("checkpoint_log_bytes", &self.checkpoint_log_bytes)
             .field("checkpoint_end_bytes", &self.checkpoint_end_bytes)
             .field("memory_bytes_max", &self.memory_bytes_max)

@@ -227,7 +227,11 @@ impl Repository {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Error::new(ErrorKind::ReadOnly, text)
         });
-        let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
+        let limits = Limits {
+            queue_transactions: options.queue_transactions_max,
+            queue_bytes,
+            log_patience: Duration::from_millis(options.log_patience_ms),
+        };
         let contents = options.contents.clone().map(Contents::new);
         if let (Some(contents), false) = (&contents, options.is_read_only) {
             // Remains of interrupted writes take room but do no other harm.

@@ -70,7 +70,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
             .changes_instances()
             .fails(&["already-exists", "invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
-            .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "no-room", "io"]),
+            .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "outcome-unknown", "no-room", "io"]),
     ]
 }
 

@@ -82,7 +82,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         ErrorKind::Deleted => StatusCode::GONE,
         ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
+        ErrorKind::Cancelled | ErrorKind::OutcomeUnknown => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation
         | ErrorKind::InvalidProperty
         | ErrorKind::InvalidClassification
@@ -102,7 +102,8 @@ fn title_of(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Conflict => "another transaction was first",
         ErrorKind::Busy => "too much at once",
-        ErrorKind::Unavailable => "the log did not answer; the outcome is unknown",
+        ErrorKind::Unavailable => "the log does not answer; nothing was written",
+        ErrorKind::OutcomeUnknown => "the log did not answer; whether it was written is unknown",
         ErrorKind::Locked => "another process writes to the repository",
         ErrorKind::ReadOnly => "writes are refused",
         ErrorKind::Closed => "the repository is closed",

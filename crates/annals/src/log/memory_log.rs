@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Log, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
-    check_read, refuse_prepared,
+    Appended, Call, Log, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, Token,
+    check_append, check_next, check_read, refuse_prepared,
 };
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
@@ -19,6 +19,8 @@ pub struct MemoryLog {
 #[derive(Default)]
 struct Stored {
     records: Vec<Vec<u8>>,
+    /// The first position of each call, ascending, and its token.
+    calls: Vec<(Position, Token)>,
     generation: u64,
 }
 
@@ -42,12 +44,20 @@ impl Log for MemoryLog {
         Ok(Position(widen(self.read_stored().records.len())))
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        check_append(self, at, records)?;
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        if let Err(error) = check_append(self, call) {
+            return Appended::Refused(error);
+        }
         let mut stored = self.write_stored();
-        check_next(self, at, Position(widen(stored.records.len())))?;
-        stored.records.extend(records.iter().map(|record| record.to_vec()));
-        Ok(())
+        if stored.calls.binary_search(&(call.at, call.token)).is_ok() {
+            return Appended::Stored;
+        }
+        if let Some(outcome) = check_next(self, call.at, Position(widen(stored.records.len()))) {
+            return outcome;
+        }
+        stored.calls.push((call.at, call.token));
+        stored.records.extend(call.records.iter().map(|record| record.to_vec()));
+        Appended::Stored
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
@@ -116,8 +126,8 @@ impl Log for RewrittenMemory<'_> {
         self.log.tail()
     }
 
-    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        Err(refuse_prepared(self))
+    fn append_call(&self, _: &Call<'_>) -> Appended {
+        refuse_prepared(self)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -10,6 +10,7 @@ pub(super) mod clock;
 mod last_read;
 pub(super) mod queue;
 pub(super) mod sequencer;
+mod stall;
 pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;

@@ -3,6 +3,7 @@
 mod isolation;
 mod writers;
 mod another_log;
+mod unanswered;
 mod tickets;
 mod leaders;
 mod clock;

@@ -9,13 +9,13 @@ use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog, log
 log_conformance!(memory, || {
     let log = MemoryLog::new();
     let handle = log.clone();
-    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone())).remote()
 });
 
 log_conformance!(objects, || {
     let log = ObjectLog::new();
     let handle = log.clone();
-    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone())).remote()
 });
 
 log_conformance!(memory_with_faults_off, || TestedLog::new(FaultLog::new(
