@@ -1,12 +1,14 @@
 //! Keeps records in memory: for tests, examples and repositories that end with their process.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Appended, Call, Log, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, Token,
-    check_append, check_next, check_read, refuse_prepared,
+    Appended, Call, Log, ReadBatch, ReadLimit, Register, Rewrite, RewriteRecord, RewriteReport, Rewritten,
+    Slot, Token, check_append, check_next, check_read, check_swap, refuse_prepared,
 };
+use crate::model::Instant;
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -14,6 +16,7 @@ use crate::{Error, ErrorKind, Position, Result};
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     stored: Arc<RwLock<Stored>>,
+    has_register: bool,
 }
 
 #[derive(Default)]
@@ -22,12 +25,18 @@ struct Stored {
     /// The first position of each call, ascending, and its token.
     calls: Vec<(Position, Token)>,
     generation: u64,
+    register: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl MemoryLog {
     /// An empty log.
     pub fn new() -> MemoryLog {
         MemoryLog::default()
+    }
+
+    /// An empty log with a register: one process after the other writes it.
+    pub fn with_register() -> MemoryLog {
+        MemoryLog { has_register: true, ..MemoryLog::default() }
     }
 
     fn read_stored(&self) -> RwLockReadGuard<'_, Stored> {
@@ -75,6 +84,30 @@ impl Log for MemoryLog {
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         Some(self)
+    }
+
+    fn register(&self) -> Option<&dyn Register> {
+        self.has_register.then_some(self as &dyn Register)
+    }
+}
+
+impl Register for MemoryLog {
+    fn get(&self, slot: Slot) -> Result<Option<Vec<u8>>> {
+        Ok(self.read_stored().register.get(&slot).cloned())
+    }
+
+    fn swap(&self, slot: Slot, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
+        check_swap(value)?;
+        let mut stored = self.write_stored();
+        let is_expected = stored.register.get(&slot).map(Vec::as_slice) == expected;
+        if is_expected {
+            stored.register.insert(slot, value.to_vec());
+        }
+        Ok(is_expected)
+    }
+
+    fn now(&self) -> Result<Instant> {
+        Ok(Instant::now())
     }
 }
 

@@ -25,6 +25,8 @@ mod rewrite;
 mod fault;
 mod file;
 mod memory_log;
+mod register;
+pub mod register_conformance;
 
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ pub(crate) use file::{
 };
 pub use identity::LogId;
 pub use memory_log::MemoryLog;
+pub use register::{REGISTER_BYTES_MAX, Register, Slot, check_swap};
 pub use rewrite::{Rewrite, RewriteRecord, RewriteReport, Rewritten};
 
 /// Units: bytes of one record. A larger record is refused with `TooLarge`, by every log.
@@ -112,6 +115,11 @@ pub trait Log: Send + Sync {
 
     /// The log as one that can be rewritten; `None` if it cannot be.
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        None
+    }
+
+    /// The register beside the log; `None` if another process cannot take over its writing.
+    fn register(&self) -> Option<&dyn Register> {
         None
     }
 
@@ -221,6 +229,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         (**self).as_rewrite()
+    }
+
+    fn register(&self) -> Option<&dyn Register> {
+        (**self).register()
     }
 
     fn bytes_up_to(&self, position: Position) -> u64 {
