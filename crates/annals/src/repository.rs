@@ -22,8 +22,8 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Following, Limits, Proposal, Receipt, Transaction, Validator, catch_up, following,
-    prepare, start, start_confirming, transact,
+    Candidates, Committer, Following, Limits, Proposal, Receipt, Seat, Standing, Transaction, Validator,
+    follow, following, not_writer, prepare, start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -78,6 +78,8 @@ pub(crate) struct Inner {
     /// `None` without a store for checkpoints: then opening replays the log.
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
+    /// Its place among the repositories of a log with a register.
+    seat: Option<Arc<Seat>>,
     /// The state that subscriptions share.
     hub: Arc<Hub>,
     // Problems that stopped nothing; the oldest are dropped when there are too many.
@@ -223,17 +225,23 @@ impl Repository {
                 empty
             }))
         })?;
-        let read_only = options.is_read_only.then(|| {
+        let is_shared = log.register().is_some() && forked.is_none();
+        let seat =
+            (is_shared && !options.is_read_only).then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let read_only = if options.is_read_only {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
-            Error::new(ErrorKind::ReadOnly, text)
-        });
+            Some(Error::new(ErrorKind::ReadOnly, text))
+        } else {
+            seat.as_ref().map(|_| not_writer(""))
+        };
         let limits = Limits {
             queue_transactions: options.queue_transactions_max,
             queue_bytes,
             log_patience: Duration::from_millis(options.log_patience_ms),
         };
         let contents = options.contents.clone().map(Contents::new);
-        if let (Some(contents), false) = (&contents, options.is_read_only) {
+        // Beside a register the store may be that of others, too, whose writes are not interrupted.
+        if let (Some(contents), false) = (&contents, options.is_read_only || is_shared) {
             // Remains of interrupted writes take room but do no other harm.
             warnings.extend(contents.store().remove_unfinished().err().map(|error| {
                 format!("contents: the remains of interrupted writes cannot be removed: {error}")
@@ -247,6 +255,7 @@ impl Repository {
             folder,
             checkpoints,
             options,
+            seat,
             hub: Arc::default(),
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
@@ -268,8 +277,14 @@ impl Repository {
             prepare(&inner.committer);
             Vec::new()
         } else {
+            self.take_seat()?;
             let mut threads = start(&inner.committer)?;
             threads.push(start_confirming(&inner.committer, Arc::clone(&inner.is_stopping))?);
+            if let Some(seat) = &inner.seat {
+                let is_stopping = || Arc::clone(&inner.is_stopping);
+                threads.push(poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?);
+                threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+            }
             threads
         };
         threads.push(index(inner)?);
@@ -278,6 +293,58 @@ impl Repository {
         }
         *self.lock_threads() = threads;
         Ok(())
+    }
+
+    /// Takes over the log of others before there are threads, unless it is opened as a standby.
+    fn take_seat(&self) -> Result<()> {
+        let inner = self.inner();
+        match &inner.seat {
+            Some(seat) if !inner.options.is_standby => {
+                prepare(&inner.committer);
+                seat.promote(&inner.committer, "opened for writing")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Becomes the writer of a log with a register, in this running repository. A writer that gives signs of life is not
+    /// deposed: end it, or let it call [`Repository::demote`].
+    ///
+    /// Errors: `Locked` beside a writer; `InvalidArgument` on a log without a register; `ReadOnly` if it was opened so;
+    /// those of the log and of the register, after which it is a standby as before.
+    pub fn promote(&self) -> Result<()> {
+        let inner = self.inner();
+        let Some(seat) = &inner.seat else { return self.check_seat() };
+        seat.promote(&inner.committer, "promoted")
+    }
+
+    /// Ends writing, and lets a standby take over at once. Transactions in progress are committed first; queued and later
+    /// ones are refused with `NotWriter`, and nothing of them was written. It takes over again when it is asked to, or after
+    /// another one has written.
+    ///
+    /// Errors: `InvalidArgument` on a log without a register; `ReadOnly`; `Unavailable` if the log or the register does
+    /// not answer: it does not write any more, but a standby waits until the lease has ended.
+    pub fn demote(&self) -> Result<()> {
+        let inner = self.inner();
+        let Some(seat) = &inner.seat else { return self.check_seat() };
+        seat.demote(&inner.committer)
+    }
+
+    fn check_seat(&self) -> Result<()> {
+        let log = self.inner.committer.source().log();
+        if self.inner.options.is_read_only {
+            let text = format!("{}: it is open read-only; open it as a standby", log.describe());
+            return Err(Error::new(ErrorKind::ReadOnly, text));
+        }
+        let text =
+            format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
+        Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+
+    /// How it stands to the log that it shares with others; `None` on a log without a register, or if it was opened
+    /// read-only.
+    pub fn standing(&self) -> Option<Standing> {
+        self.inner.seat.as_ref().map(|seat| seat.standing(&self.inner.committer))
     }
 
     fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
@@ -391,11 +458,11 @@ impl Repository {
     /// Does nothing in a repository that writes: it reads records of other writers when it commits.
     /// Errors: those of the log; `Unavailable` if it is another log than the one that was read, or has lost records.
     pub fn refresh(&self) -> Result<Position> {
-        if !self.inner.options.is_read_only {
+        if !self.is_read_only() {
             return Ok(self.snapshot().position());
         }
         let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        catch_up(&self.inner.committer).map(|graph| graph.position)
+        follow(&self.inner.committer).map(|graph| graph.position)
     }
 
     /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
@@ -471,9 +538,16 @@ impl Repository {
         self.inner.log_bytes()
     }
 
-    /// True if it was opened read-only.
+    /// Refuses if this repository writes nothing now.
+    ///
+    /// Errors: `ReadOnly` if it was opened so; `NotWriter` while another one writes to its log.
+    pub fn check_writer(&self) -> Result<()> {
+        self.inner.committer.read_only().map_or(Ok(()), Err)
+    }
+
+    /// True if it was opened read-only, or does not write at present because another one writes to its log.
     pub fn is_read_only(&self) -> bool {
-        self.inner.options.is_read_only
+        !self.inner.committer.is_writer()
     }
 
     /// Ends maintenance in progress, and begins no other: a checkpoint, and a compaction that has not replaced the log yet.
@@ -515,6 +589,11 @@ pub(crate) fn load_with(
 }
 
 impl Inner {
+    /// Checks that no other one has taken over, before something beside the log is replaced or removed.
+    pub(crate) fn check_upkeep(&self) -> Result<()> {
+        self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
+    }
+
     pub(crate) fn warn(&self, warning: String) {
         if let Some(observer) = &self.options.observer {
             observer.warned(&warning);
@@ -553,6 +632,13 @@ impl Inner {
         if !is_stopped {
             return Ok(());
         }
+        if let Some(seat) = &self.seat
+            && let Err(error) = seat.demote(&self.committer)
+        {
+            self.warn(format!(
+                "the lease was not given back, so a standby waits until it has ended: {error}"
+            ));
+        }
         // Order: before the log is closed, because then the next writer may open it.
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             self.checkpoint_at_end();
@@ -589,7 +675,7 @@ fn poll(
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
                 // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let _ = catch_up(&committer);
+                let _ = follow(&committer);
                 std::thread::park_timeout(interval);
             }
         })

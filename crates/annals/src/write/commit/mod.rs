@@ -15,4 +15,4 @@ pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;
 mod publisher;
-mod outcome;
+pub(super) mod outcome;

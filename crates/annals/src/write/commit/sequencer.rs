@@ -57,7 +57,7 @@ pub(super) struct InDoubt {
 }
 
 /// The state for sequencing. There is one; the thread that holds it commits.
-pub(super) struct Sequencer {
+pub(in crate::write) struct Sequencer {
     /// The graph after all sequenced transactions.
     pub(super) working: Graph,
     // Empty unless a thread commits.
