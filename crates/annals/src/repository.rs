@@ -22,8 +22,8 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Following, Limits, Proposal, Receipt, Seat, Standing, Transaction, Validator,
-    follow, following, not_writer, prepare, start, start_confirming, start_lease, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow, not_writer,
+    prepare, start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -79,7 +79,7 @@ pub(crate) struct Inner {
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
     /// Its place among the repositories of a log with a register.
-    seat: Option<Arc<Seat>>,
+    pub(crate) seat: Option<Arc<Seat>>,
     /// The state that subscriptions share.
     hub: Arc<Hub>,
     // Problems that stopped nothing; the oldest are dropped when there are too many.
@@ -295,58 +295,6 @@ impl Repository {
         Ok(())
     }
 
-    /// Takes over the log of others before there are threads, unless it is opened as a standby.
-    fn take_seat(&self) -> Result<()> {
-        let inner = self.inner();
-        match &inner.seat {
-            Some(seat) if !inner.options.is_standby => {
-                prepare(&inner.committer);
-                seat.promote(&inner.committer, "opened for writing")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Becomes the writer of a log with a register, in this running repository. A writer that gives signs of life is not
-    /// deposed: end it, or let it call [`Repository::demote`].
-    ///
-    /// Errors: `Locked` beside a writer; `InvalidArgument` on a log without a register; `ReadOnly` if it was opened so;
-    /// those of the log and of the register, after which it is a standby as before.
-    pub fn promote(&self) -> Result<()> {
-        let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
-        seat.promote(&inner.committer, "promoted")
-    }
-
-    /// Ends writing, and lets a standby take over at once. Transactions in progress are committed first; queued and later
-    /// ones are refused with `NotWriter`, and nothing of them was written. It takes over again when it is asked to, or after
-    /// another one has written.
-    ///
-    /// Errors: `InvalidArgument` on a log without a register; `ReadOnly`; `Unavailable` if the log or the register does
-    /// not answer: it does not write any more, but a standby waits until the lease has ended.
-    pub fn demote(&self) -> Result<()> {
-        let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
-        seat.demote(&inner.committer)
-    }
-
-    fn check_seat(&self) -> Result<()> {
-        let log = self.inner.committer.source().log();
-        if self.inner.options.is_read_only {
-            let text = format!("{}: it is open read-only; open it as a standby", log.describe());
-            return Err(Error::new(ErrorKind::ReadOnly, text));
-        }
-        let text =
-            format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
-        Err(Error::new(ErrorKind::InvalidArgument, text))
-    }
-
-    /// How it stands to the log that it shares with others; `None` on a log without a register, or if it was opened
-    /// read-only.
-    pub fn standing(&self) -> Option<Standing> {
-        self.inner.seat.as_ref().map(|seat| seat.standing(&self.inner.committer))
-    }
-
     fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -453,34 +401,6 @@ impl Repository {
         self.inner.committer.wait_for(position, timeout)
     }
 
-    /// Reads records that other writers, or the writer that this repository follows, have added.
-    ///
-    /// Does nothing in a repository that writes: it reads records of other writers when it commits.
-    /// Errors: those of the log; `Unavailable` if it is another log than the one that was read, or has lost records.
-    pub fn refresh(&self) -> Result<Position> {
-        if !self.is_read_only() {
-            return Ok(self.snapshot().position());
-        }
-        let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        follow(&self.inner.committer).map(|graph| graph.position)
-    }
-
-    /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
-    pub fn following(&self) -> Option<Following> {
-        self.is_read_only().then(|| following(&self.inner.committer))
-    }
-
-    /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
-    ///
-    /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
-    /// what is in no log any more.
-    pub fn check_log(&self) -> Result<()> {
-        if !self.inner.committer.source().is_of_other_log() {
-            return Ok(());
-        }
-        following(&self.inner.committer).problem.map_or(Ok(()), Err)
-    }
-
     /// Problems that stopped nothing, e.g. a damaged checkpoint that was ignored; oldest first.
     ///
     /// While the clock is more than a minute behind the last record, the last warning reports this.
@@ -538,13 +458,6 @@ impl Repository {
         self.inner.log_bytes()
     }
 
-    /// Refuses if this repository writes nothing now.
-    ///
-    /// Errors: `ReadOnly` if it was opened so; `NotWriter` while another one writes to its log.
-    pub fn check_writer(&self) -> Result<()> {
-        self.inner.committer.read_only().map_or(Ok(()), Err)
-    }
-
     /// True if it was opened read-only, or does not write at present because another one writes to its log.
     pub fn is_read_only(&self) -> bool {
         !self.inner.committer.is_writer()
@@ -589,11 +502,6 @@ pub(crate) fn load_with(
 }
 
 impl Inner {
-    /// Checks that no other one has taken over, before something beside the log is replaced or removed.
-    pub(crate) fn check_upkeep(&self) -> Result<()> {
-        self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
-    }
-
     pub(crate) fn warn(&self, warning: String) {
         if let Some(observer) = &self.options.observer {
             observer.warned(&warning);

@@ -42,7 +42,7 @@ pub(super) struct Batch {
     pub(super) events: graph::put::EventBatch,
 }
 
-/// What comes before the next batch, while the log does not answer.
+/// Work that comes before the next batch, while the log does not answer.
 pub(super) enum Pending {
     /// A call whose outcome is unknown: it is sent again.
     Call(Box<InDoubt>),

@@ -25,7 +25,7 @@ pub struct Standing {
     pub is_writer: bool,
     /// The term of the writer; 0 on a log without a register.
     pub term: Term,
-    /// Where the writer answers, as far as this is known; empty if it does not tell.
+    /// The address of the writer, as far as this is known; empty if it does not tell.
     pub writer: String,
     /// Why the latest look at the lease, sign of life or try to take over failed, if it did.
     pub problem: Option<String>,
