@@ -18,7 +18,7 @@ use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
-use crate::model::{Direction, Id, InstanceId, Instant, Revision, StampRef, TypeKind, Value};
+use crate::model::{Direction, Id, InstanceId, Instant, LogTag, Revision, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The time to read as of. Missing fields mean "now".
@@ -370,7 +370,12 @@ impl Snapshot {
             row.is_some_and(|row| row.changed() == pending.position && row.versions() == version)
         };
         let base = self.pending.as_ref().filter(is_of).map_or(Position::ZERO, |pending| pending.base);
-        Revision { birth: self.birth_at(kind, slot), version, base }
+        Revision { birth: self.birth_at(kind, slot), version, base, log: self.log_tag() }
+    }
+
+    /// The log of this snapshot, as tags name it.
+    pub fn log_tag(&self) -> LogTag {
+        self.source.log_tag()
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::RowStamp) -> StampRef<'_> {

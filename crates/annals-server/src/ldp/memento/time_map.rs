@@ -46,7 +46,8 @@ pub async fn answer(request: Request, original: Original) -> Outcome {
     let mut head = head(&request, &original);
     head.insert(VARY, HeaderValue::from_static("Accept"));
     let last = seconds.last().map(|second| second.digits()).unwrap_or_default();
-    let tag = format!("W/\"{}.{last}\"", seconds.len());
+    let log = request.call.door.repository()?.snapshot().log_tag();
+    let tag = format!("W/\"{}.{last}{log}\"", seconds.len());
     headers::append(&mut head, ETAG, tag.clone());
     if ResourceConditions::of(&request.call.headers).is_known(&tag) {
         return Ok(with_head(empty(StatusCode::NOT_MODIFIED), StatusCode::NOT_MODIFIED, head));

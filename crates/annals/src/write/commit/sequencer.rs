@@ -149,7 +149,7 @@ impl Sequencer {
 
     fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
         // Order: before conflicts. A retry may resolve a conflict, but not an unexpected version.
-        work.expectations.check(&self.working)?;
+        work.expectations.check(&self.working, self.source.log_tag())?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         if let Some((base, count)) = work.edits {
             check_conflicts(&self.working, base, &work.record.changes[..count])?;

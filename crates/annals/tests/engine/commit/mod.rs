@@ -3,6 +3,7 @@
 mod isolation;
 mod writers;
 mod another_log;
+mod tags_of_logs;
 mod tickets;
 mod leaders;
 mod clock;
