@@ -106,6 +106,7 @@ mod size;
 mod feed;
 mod maintenance;
 mod repository;
+mod settled;
 mod operational;
 
 pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};

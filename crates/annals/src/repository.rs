@@ -208,6 +208,7 @@ impl Repository {
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
         let mut warnings = Vec::from_iter(warning);
         let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
+        let begun = (options.clock)();
         let on_replay = options.on_replay.as_ref();
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             if let Some(forked) = &forked {
@@ -252,6 +253,9 @@ impl Repository {
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
+        if repository.is_read_only() {
+            repository.settle_at_opening(begun);
+        }
         repository.start_threads(forked.is_some())?;
         Ok(repository)
     }

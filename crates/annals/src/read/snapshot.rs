@@ -157,6 +157,10 @@ impl Snapshot {
 
     /// The same graph as of an earlier time.
     ///
+    /// As of an instant of the last moments, a later snapshot may show more: a record gets its instant before it is
+    /// durable. Ask [`Repository::wait_settled`](crate::Repository::wait_settled) before you take the snapshot, and what it
+    /// shows never changes.
+    ///
     /// Errors: `NotFound` for a position beyond the snapshot; `FutureInstant` for an instant in the future;
     /// `InvalidArgument` if both a position and an instant are given.
     pub fn as_of(&self, as_of: AsOf) -> Result<Snapshot> {
@@ -166,11 +170,7 @@ impl Snapshot {
         for instant in [as_of.instant, as_of.valid].into_iter().flatten() {
             let last = Instant::from_checked_micros(self.indexed.graph.last_instant());
             if instant > last && instant > Instant::now() {
-                let last = last.max(Instant::now());
-                return Err(Error::new(
-                    ErrorKind::FutureInstant,
-                    format!("as of {instant}: expected an instant of the past, now is {last}"),
-                ));
+                return Err(future_instant(instant, last.max(Instant::now())));
             }
         }
         let position = match (as_of.position, as_of.instant) {
@@ -543,4 +543,10 @@ impl Snapshot {
             _ => Ok(()),
         }
     }
+}
+
+/// The error of a read as of an instant after `now`.
+pub(crate) fn future_instant(instant: Instant, now: Instant) -> Error {
+    let text = format!("as of {instant}: expected an instant of the past, now is {now}");
+    Error::new(ErrorKind::FutureInstant, text)
 }

@@ -38,13 +38,13 @@ impl Committer {
     fn lead(&self, mut sequencer: Box<Sequencer>, gather: impl FnOnce(&mut Sequencer)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             gather(&mut sequencer);
-            if !sequencer.is_empty() {
-                append(self, &mut sequencer);
-            }
+            sequencer.is_empty() || append(self, &mut sequencer)
         }));
-        // Even after a panic in this code, no thread may wait for ever.
-        if outcome.is_err() {
-            return self.fail(&panicked());
+        match outcome {
+            Ok(true) => self.settled.landed(),
+            Ok(false) => {}
+            // Even after a panic in this code, no thread may wait for ever.
+            Err(_) => return self.fail(&panicked()),
         }
         let mut state = self.state();
         state.sequencer = Some(sequencer);
@@ -111,12 +111,14 @@ fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
     }
 }
 
-/// Appends, publishes, reports: in this order, so that no reader sees a record that is not durable.
-fn append(committer: &Committer, sequencer: &mut Sequencer) {
+/// Appends, publishes, reports: in this order, so that no reader sees a record that is not durable. True if it is known
+/// which records are in the log.
+fn append(committer: &Committer, sequencer: &mut Sequencer) -> bool {
     let Batch { sequenced, graph, events } = sequencer.hand_over();
     if let Err(error) = committer.publisher.wait_for_room() {
         committer.fail(&error);
-        return refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        return true;
     }
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
@@ -130,6 +132,8 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
                 observer.appended(records.len(), start.elapsed());
             }
             let before = committer.publish(graph, events);
+            // Order: before the outcomes are reported, so that a client that has one reads as of now at once.
+            committer.settled.landed();
             committer.note_append(None);
             tell(sequenced.into_iter().map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
@@ -154,8 +158,10 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
             let error = refusal(&error);
             committer.fail(&error);
             refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+            return false;
         }
     }
+    true
 }
 
 fn refusal(error: &Error) -> Error {

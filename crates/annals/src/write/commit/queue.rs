@@ -10,6 +10,7 @@ use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
+use super::settled::Settled;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};
 use crate::contents::Contents;
@@ -57,6 +58,9 @@ pub(crate) struct Committer {
     /// While it is shared, commits without a confirmation in time wait.
     pub(in crate::write) held_timer: Arc<()>,
     pub(in crate::write) clock: WallClock,
+    pub(super) settled: Arc<Settled>,
+    /// True for one that reads the log of a writer.
+    pub(super) is_follower: bool,
     pub(super) observer: Option<Arc<dyn Observer>>,
     limits: Limits,
     pub(in crate::write) validators: Arc<Validators>,
@@ -112,6 +116,8 @@ impl Committer {
             is_remembering: Arc::default(),
             held_timer: Arc::default(),
             clock,
+            settled: Arc::new(Settled::new()),
+            is_follower: read_only.is_some(),
             observer,
             limits,
             validators: Arc::default(),

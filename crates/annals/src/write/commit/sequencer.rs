@@ -11,6 +11,7 @@ use super::publisher::Publisher;
 use super::queue::{Committer, State};
 use super::reads::{Reads, Touched, touched_by};
 use super::request::{CommitRequest, Work};
+use super::settled::Settled;
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
@@ -59,6 +60,7 @@ pub(super) struct Sequencer {
     pub(super) recent: VecDeque<(Position, Vec<Touched>)>,
     pub(super) recent_changes: usize,
     clock: WallClock,
+    settled: Arc<Settled>,
     validators: Arc<Validators>,
     publisher: Arc<Publisher>,
     source: Arc<Source>,
@@ -81,6 +83,7 @@ impl Sequencer {
             recent: VecDeque::new(),
             recent_changes: 0,
             clock: Arc::clone(&committer.clock),
+            settled: Arc::clone(&committer.settled),
             validators: Arc::clone(&committer.validators),
             publisher: Arc::clone(&committer.publisher),
             source: Arc::clone(&committer.source),
@@ -157,7 +160,7 @@ impl Sequencer {
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // Order: read the clock after the position is known.
-        work.set_instant(commit_instant(&self.clock, last, work.instant)?);
+        work.set_instant(self.next_instant(last, work.instant)?);
         let position = self.working.position.next();
         let start = self.working.record_start();
         let applied = self.working.apply_new(position, &work.record);
@@ -182,6 +185,21 @@ impl Sequencer {
         work.body.set_instant(work.record.instant);
         self.remember(position, &work.record);
         Ok(position)
+    }
+
+    /// The instant of the next record. From then on it is in flight, with those after it.
+    fn next_instant(&self, last: Instant, asked: Option<Instant>) -> Result<Instant> {
+        let is_first = self.batch.is_empty();
+        if is_first {
+            self.settled.begin(last.micros());
+        }
+        // Order: after `begin`, which readers see.
+        let floor = Instant::from_checked_micros(self.settled.floor());
+        let instant = commit_instant(&self.clock, last, floor, asked)?;
+        if is_first {
+            self.settled.took(instant.micros());
+        }
+        Ok(instant)
     }
 
     fn remember(&mut self, position: Position, record: &Record) {

@@ -7,4 +7,5 @@ mod tags_of_logs;
 mod tickets;
 mod leaders;
 mod clock;
+mod settled;
 mod validation;
