@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Result;
 use crate::model::Instant;
 use crate::repository::Repository;
-use crate::write::catch_up;
+use crate::write::follow;
 
 impl Repository {
     /// The settled instant: no later record gets an instant before it, so a snapshot that is taken from now on shows the
@@ -44,7 +44,7 @@ impl Repository {
         let now = (inner.options.clock)();
         let has_none = inner.folder.as_ref().is_some_and(|folder| !folder.may_have_writer());
         // Order: after the lock, so that the records of a writer that has just ended are read. Its own thread tries again.
-        if has_none && catch_up(&inner.committer).is_ok() {
+        if has_none && follow(&inner.committer).is_ok() {
             inner.committer.note_settled(now);
         }
     }

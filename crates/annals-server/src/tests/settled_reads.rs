@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::storage::MemoryStore;
 use annals::{Instant, Options, Position, Repository, Result};
 use axum::body::Body;
@@ -40,7 +40,7 @@ impl Log for SlowLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         if self.is_slow.load(Ordering::SeqCst) {
             std::thread::sleep(APPEND_TIME);
         }
@@ -51,7 +51,7 @@ impl Log for SlowLog {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.inner.append(at, records)
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -2,24 +2,23 @@
 //! graph was read from.
 
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant as Clock};
 
 use super::last_read::{KnownRecord, LastRead, Looked, other_record};
-use super::outcome::refuse;
+use super::outcome::not_writer;
 use super::queue::Committer;
 use super::request::CommitRequest;
-use super::sequencer::{Sequenced, Sequencer};
+use super::sequencer::{Pending, Sequenced, Sequencer};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::{ReadLimit, is_another_log};
+use crate::log::{ReadLimit, Term, is_another_log};
 use crate::memory::{Memory, StoredData};
+use crate::model::Instant;
+use crate::record::term_of;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
 const REBUILDS_MAX: usize = 10;
-
-/// How often in a row the log may answer that a position is taken, but have no record there.
-const EMPTY_CONFLICTS_MAX: u32 = 100;
 
 /// While there is more to read, what was read is published so often.
 const PUBLISH_EVERY: Duration = Duration::from_millis(5);
@@ -57,6 +56,36 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
         Err(error) => looked.problem = Some(error.duplicate()),
     }
     outcome
+}
+
+/// Reads on in a repository that does not write at present. Does nothing while it begins or ends to write.
+pub(crate) fn follow(committer: &Committer) -> Result<Graph> {
+    if !committer.may_write {
+        return catch_up(committer);
+    }
+    let Some(sequencer) = committer.idle_sequencer() else {
+        return Ok(committer.publisher.load().graph.clone());
+    };
+    let outcome = catch_up(committer);
+    committer.return_sequencer(sequencer);
+    outcome
+}
+
+/// The end of the log.
+pub(in crate::write) struct LogEnd {
+    pub(in crate::write) position: Position,
+    /// The earliest instant of a next record.
+    pub(in crate::write) instant: Instant,
+    /// The highest term that a record has begun since the repository was opened.
+    pub(in crate::write) term: Term,
+}
+
+/// Reads to the end of the log. The caller has the sequencer.
+pub(in crate::write) fn read_to_end(committer: &Committer) -> Result<LogEnd> {
+    let graph = catch_up(committer)?;
+    let term = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+    let last = Instant::from_checked_micros(graph.last_instant());
+    Ok(LogEnd { position: graph.position, instant: (committer.clock)().max(last), term })
 }
 
 /// How the repository stands to its log.
@@ -143,7 +172,7 @@ fn read_on(
     let log = committer.source.log();
     let default = ReadLimit::default();
     let step = memory.step(default.bytes);
-    let mut published_at = Instant::now();
+    let mut published_at = Clock::now();
     let mut first_known = last.record_of(&indexed.graph);
     loop {
         // Also before an error: the applied records stay.
@@ -152,7 +181,7 @@ fn read_on(
         // Records of a log that was rewritten meanwhile do not fit those before.
         if is_due && log.generation() == indexed.graph.generation {
             committer.replace(indexed.clone());
-            published_at = Instant::now();
+            published_at = Clock::now();
         }
         let graph = &mut indexed.graph;
         let known = first_known.take();
@@ -177,6 +206,7 @@ fn read_on(
             let stored = StoredData::Records { done: graph.position.0, all: position.0 };
             memory.charge_stored(bytes.len(), stored)?;
             crate::maintenance::recover::apply(graph, position, &bytes)?;
+            last.term = last.term.max(term_of(&bytes).unwrap_or_default());
             latest = Some(bytes);
         }
         match latest {
@@ -199,41 +229,54 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
-    /// again.
+    /// Called when another writer took the positions of a batch: queues the batch again, and applies the other records.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
-        let requests: Vec<CommitRequest> = lost.into_iter().map(|sequenced| sequenced.request).collect();
-        self.recent.clear();
-        self.recent_changes = 0;
-        match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(graph) => {
-                self.go_on_from(graph);
-                queue_again(committer, requests);
-            }
-            Err(error) => {
-                committer.fail(&error);
-                refuse(requests, &error);
-            }
-        }
+        let requests = lost.into_iter().map(|sequenced| sequenced.request);
+        // Those that were told of an unknown outcome may have been repeated by their clients since.
+        queue_again(committer, requests.filter(|request| !request.is_told()).collect());
+        self.read_others(committer);
     }
 
-    /// Stops if a log keeps refusing a position without having a record there.
-    fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
+    /// Applies the records of others, and goes on from there. While the log does not answer, or has none, it is asked again
+    /// later.
+    pub(super) fn read_others(&mut self, committer: &Committer) {
+        self.recent.clear();
+        self.recent_changes = 0;
+        let graph = match catch_up(committer) {
+            Ok(graph) => graph,
+            Err(error) if passes(&error) => {
+                self.pending = Some(Pending::Records);
+                return committer.note_stall(&error);
+            }
+            Err(error) => return committer.fail(&error),
+        };
+        let seen = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+        if seen > committer.term() {
+            self.go_on_from(graph);
+            return committer.demote(&not_writer(""));
+        }
         let is_news = graph.position > self.known_position;
         self.known_position = graph.position;
-        self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
-        if self.empty_conflicts <= EMPTY_CONFLICTS_MAX {
-            return Ok(graph);
+        let next = graph.position.next();
+        self.go_on_from(graph);
+        if is_news {
+            return committer.end_stall();
         }
-        Err(Error::new(
-            ErrorKind::Unavailable,
-            format!(
-                "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
-                committer.source.log().describe(),
-                graph.position.next()
-            ),
-        ))
+        let text = format!(
+            "{}: position {next} is said to be taken and holds no record; look at the log",
+            committer.source.log().describe(),
+        );
+        committer.note_stall(&Error::new(ErrorKind::Unavailable, text));
     }
+}
+
+/// True if the log may be read again later, without help.
+fn passes(error: &Error) -> bool {
+    let may_pass = matches!(
+        error.kind(),
+        ErrorKind::Unavailable | ErrorKind::Io | ErrorKind::NoRoom | ErrorKind::TooLarge | ErrorKind::Busy
+    );
+    may_pass && !is_another_log(error)
 }
 
 /// Queues requests again, at the front, so that the next batch keeps its bounds.

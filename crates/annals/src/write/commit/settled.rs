@@ -53,9 +53,9 @@ impl Settled {
         self.in_flight.store(last.max(self.floor()), Ordering::SeqCst);
     }
 
-    /// The earliest instant that a record may get now.
+    /// The earliest instant that a record may get now. A writer that has followed before keeps what it found then, too.
     pub(super) fn floor(&self) -> i64 {
-        self.floor.load(Ordering::SeqCst)
+        self.floor.load(Ordering::SeqCst).max(self.found.load(Ordering::SeqCst))
     }
 
     /// Called with the instant of the first record of a batch.
@@ -113,7 +113,7 @@ impl Committer {
     fn settled_beyond(&self, wanted: i64) -> Instant {
         // Order: first, so that a snapshot that is taken now has all records before the settled instant.
         let last = self.publisher.load().graph.last_instant();
-        let micros = if self.is_follower {
+        let micros = if !self.is_writer() {
             self.settled.note(last)
         } else {
             let present = (self.clock)().micros().max(last);
