@@ -23,7 +23,7 @@ use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
     Candidates, Committer, Following, Limits, Proposal, Receipt, Transaction, Validator, catch_up, following,
-    prepare, start, start_confirming, transact,
+    look, prepare, start, start_confirming, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -285,8 +285,19 @@ impl Repository {
     }
 
     /// The present graph: all durable commits and nothing else. Costs one atomic load.
+    ///
+    /// A follower with a memory budget may have none for a while: then the snapshot is empty and of position zero, and
+    /// [`Repository::try_snapshot`] fails.
     pub fn snapshot(&self) -> Snapshot {
         self.inner.committer.snapshot()
+    }
+
+    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
+    ///
+    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
+    /// room for two, and reads the log anew ([`Error::is_opening`]).
+    pub fn try_snapshot(&self) -> Result<Snapshot> {
+        self.inner.committer.try_snapshot()
     }
 
     /// A transaction on the present snapshot.
@@ -402,10 +413,13 @@ impl Repository {
     /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
     ///
     /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
-    /// what is in no log any more.
+    /// what is in no log any more; as [`Repository::try_snapshot`].
     pub fn check_log(&self) -> Result<()> {
-        if !self.inner.committer.source().is_of_other_log() {
+        if !self.is_read_only() {
             return Ok(());
+        }
+        if !self.inner.committer.source().is_of_other_log() {
+            return self.try_snapshot().map(drop);
         }
         following(&self.inner.committer).problem.map_or(Ok(()), Err)
     }
@@ -585,8 +599,10 @@ fn poll(
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
                 // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let _ = catch_up(&committer);
-                std::thread::park_timeout(interval);
+                let has_more = look(&committer).is_ok_and(|look| look.has_more);
+                if !has_more {
+                    std::thread::park_timeout(interval);
+                }
             }
         })
         .map_err(|source| Error::io("start the thread annals-follower", source))

@@ -72,7 +72,7 @@ fn with_view<T>(handle: i64, work: impl FnOnce(View<'_>) -> Result<T>) -> Result
 /// A new snapshot: the present one of a repository, the view of a transaction, or the same one as of another time.
 pub fn snapshot(of: i64, as_of: Option<&[u8]>) -> Result<i64> {
     let snapshot = match handles::get(of)? {
-        Thing::Repository(opened) => opened.repository()?.snapshot(),
+        Thing::Repository(opened) => opened.repository()?.try_snapshot()?,
         Thing::Snapshot(snapshot) => Snapshot::clone(&snapshot),
         Thing::Transaction(_) => handles::with_transaction(of, |transaction| transaction.view().cloned())?,
         Thing::Exchange(..) => return Err(wrong(of, "a repository, a snapshot or a transaction")),

@@ -90,7 +90,7 @@ async fn view(call: Box<Call>) -> Outcome {
     let door = Arc::clone(&call.door);
     heavy(&call.door.bounds, move || {
         // Order: snapshot first, then view, so that the view is not older than the position in the answer.
-        let snapshot = door.repository()?.snapshot();
+        let snapshot = door.snapshot()?;
         let item = door.operational()?.get(&path, depth)?.ok_or_else(|| {
             Problem::not_found(format!("path {path}: there is no item now; a property is read with its item"))
         })?;
@@ -139,7 +139,7 @@ async fn end(call: Box<Call>) -> Outcome {
         door.operational()?.end_lease(call.path("lease"))?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
-        Ok(answer::with_position(response, door.repository()?.snapshot().position()))
+        Ok(answer::with_position(response, door.snapshot()?.position()))
     })
     .await
 }
@@ -186,7 +186,7 @@ async fn told(
     let door = Arc::clone(&call.door);
     heavy(&call.door.bounds.clone(), move || {
         let body = work(&door.operational()?, call.path("lease"))?;
-        Ok(answer::json(status, &body, door.repository()?.snapshot().position()))
+        Ok(answer::json(status, &body, door.snapshot()?.position()))
     })
     .await
 }

@@ -161,16 +161,16 @@ impl Call {
     /// The present as the client sees it.
     pub async fn sighted(&self) -> Result<Snapshot, Problem> {
         if !self.principal.is_granted() {
-            return Ok(self.door.repository()?.snapshot());
+            return Ok(self.door.snapshot()?);
         }
-        let snapshot = self.door.repository_of_granted()?.snapshot();
+        let snapshot = self.door.repository_of_granted()?.try_snapshot()?;
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
         if let Some(rights) = self.door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
         Box::pin(prepare(&self.door, &self.principal)).await?;
         let door = Arc::clone(&self.door);
-        let snapshot = door.repository()?.snapshot();
+        let snapshot = door.snapshot()?;
         if let Some(rights) = door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
@@ -227,7 +227,7 @@ impl Call {
     ///
     /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
     pub async fn wait_for(&self, wanted: Position) -> Result<(), Problem> {
-        if self.door.repository()?.snapshot().position() >= wanted {
+        if self.door.snapshot()?.position() >= wanted {
             return Ok(());
         }
         let _permit = position_permit(&self.door.bounds, &self.peer)?;
@@ -243,7 +243,7 @@ impl Call {
                 "not-visible",
                 format!(
                     "position {wanted} is not visible yet, the last one is {}; try again",
-                    self.door.repository()?.snapshot().position()
+                    self.door.snapshot()?.position()
                 ),
             )),
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Observer, Operational, Position, Repository};
+use annals::{Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::cursors::CursorKey;
@@ -170,7 +170,10 @@ impl Door {
         }
     }
 
-    /// The repository. Errors: `opening` until it is open; `unavailable` in a follower whose log is another one now.
+    /// The repository.
+    ///
+    /// Errors: `opening` until it is open, and in a follower that reads its log anew; `unavailable` in a follower whose log
+    /// is another one now.
     pub fn repository(&self) -> Result<&Repository, Problem> {
         let repository = self.repository.get().ok_or_else(|| {
             let [replayed, records] = self.replayed();
@@ -183,6 +186,13 @@ impl Door {
         })?;
         repository.check_log()?;
         Ok(repository)
+    }
+
+    /// The present of the repository.
+    ///
+    /// Errors: as [`Door::repository`].
+    pub fn snapshot(&self) -> Result<Snapshot, Problem> {
+        Ok(self.repository()?.try_snapshot()?)
     }
 
     /// The repository, if it is open.

@@ -18,7 +18,7 @@ pub use candidate::{
     Unconfirmed,
 };
 pub use commit::following::Following;
-pub(crate) use commit::following::{catch_up, following};
+pub(crate) use commit::following::{catch_up, following, look};
 pub(crate) use commit::leader::{prepare, start};
 pub(crate) use commit::queue::{Committer, Limits};
 pub use commit::ticket::{Receipt, Ticket};

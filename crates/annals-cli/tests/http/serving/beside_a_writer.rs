@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::http::access::tokens::{Guarded, annals};
 use crate::support::{Answer, Server, try_request};
 
-fn create(server: &Server, id: &str) -> Answer {
+pub(super) fn create(server: &Server, id: &str) -> Answer {
     server.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"}))
 }
 
 /// Asks again until `is_right`, or for long enough.
-fn until(server: &Server, path: &str, is_right: impl Fn(&Answer) -> bool) -> Answer {
+pub(super) fn until(server: &Server, path: &str, is_right: impl Fn(&Answer) -> bool) -> Answer {
     let start = Instant::now();
     loop {
         let answer = server.get(path);

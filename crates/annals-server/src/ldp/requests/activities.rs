@@ -77,7 +77,7 @@ impl Source for Activities {
         for _ in 0..RECORDS_MAX {
             let Some(commit) = &self.commit else {
                 let Some((position, record)) = self.follow.poll()? else { return Ok(None) };
-                let present = self.door.repository()?.snapshot();
+                let present = self.door.snapshot()?;
                 self.commit = Some(Commit::of(&present, position, record)?);
                 continue;
             };

@@ -10,6 +10,8 @@ pub(super) mod clock;
 mod last_read;
 pub(super) mod queue;
 pub(super) mod sequencer;
+mod read_on;
+mod anew;
 pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;

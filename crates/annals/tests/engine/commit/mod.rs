@@ -3,6 +3,7 @@
 mod isolation;
 mod writers;
 mod another_log;
+mod compacted_log;
 mod tickets;
 mod leaders;
 mod clock;
