@@ -23,11 +23,9 @@ use crate::request::commit::Signature;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| {
-        endpoint.tag("operational").fails(&["unavailable", "no-room", "io", "too-large"])
+        endpoint.tag("operational").fails(&["read-only", "unavailable", "no-room", "io", "too-large"])
     };
-    let writes = |endpoint: Endpoint| {
-        of(endpoint).takes(parameters::signing_author()).fails(&["conflict", "read-only"])
-    };
+    let writes = |endpoint: Endpoint| of(endpoint).takes(parameters::signing_author()).fails(&["conflict"]);
     let pushes = [
         "invalid-property",
         "invalid-ends",
@@ -84,6 +82,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn view(call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     let path = Spot::of(&call)?.path;
     let depth = call.query.number("depth")?;
     call.wait_visible().await?;
@@ -101,6 +100,7 @@ async fn view(call: Box<Call>) -> Outcome {
 }
 
 async fn list(call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     told(call, StatusCode::OK, |operational, _| {
         let leases: Vec<Json> = operational.leases()?.iter().map(lease_to_json).collect();
         Ok(json!({ "items": leases }))
@@ -109,6 +109,7 @@ async fn list(call: Box<Call>) -> Outcome {
 }
 
 async fn open(mut call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     let (name, lasts) = lease_from_json(&receive(&mut call).await?.0)?;
     let (door, owner) = (Arc::clone(&call.door), Arc::clone(&call.principal.name));
     told(call, StatusCode::CREATED, move |operational, _| {
@@ -121,7 +122,7 @@ async fn open(mut call: Box<Call>) -> Outcome {
 }
 
 async fn renew(mut call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     let lasts = lease_time_from_json(&receive(&mut call).await?.0)?;
     told(call, StatusCode::OK, move |operational, name| {
         operational.renew(name, lasts)?;
@@ -131,7 +132,7 @@ async fn renew(mut call: Box<Call>) -> Outcome {
 }
 
 async fn end(call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     Signature::of(&call)?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
@@ -145,7 +146,7 @@ async fn end(call: Box<Call>) -> Outcome {
 }
 
 async fn push(mut call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     let (body, signature) = receive(&mut call).await?;
     let turn = call.door.push_turn(call.path("lease")).await;
     told(call, StatusCode::OK, move |operational, name| {
@@ -167,6 +168,12 @@ async fn push(mut call: Box<Call>) -> Outcome {
         Ok(lease_to_json(&operational.lease(name)?))
     })
     .await
+}
+
+/// Refuses a client that may not change the lease, and a server that has none.
+fn check_owner(call: &Call) -> Result<(), Problem> {
+    call.door.check_has_leases()?;
+    call.door.leases.check(&call.principal, call.path("lease"))
 }
 
 /// Receives the body of a write, and its signature.

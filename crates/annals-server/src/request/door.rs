@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Observer, Operational, Position, Repository, Snapshot};
+use annals::{Error, ErrorKind, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::cursors::CursorKey;
@@ -47,6 +47,8 @@ pub struct Door {
     pub metrics: Metrics,
     /// The source that the events of the feed name.
     pub source: String,
+    /// The address of the server that has the folder open for writing, if it is known.
+    pub writer: Box<dyn Fn() -> Option<String> + Send + Sync>,
     /// A random id of this server.
     pub id: String,
     /// Proves to commands that this server has the folder open, once it has.
@@ -110,6 +112,7 @@ impl Door {
             refusals: Refusals::default(),
             metrics: Metrics::default(),
             source,
+            writer: Box::new(|| None),
             id: annals::Id::random().to_string(),
             proof: OnceLock::new(),
             start: Clock::now(),
@@ -186,6 +189,21 @@ impl Door {
         })?;
         repository.check_log()?;
         Ok(repository)
+    }
+
+    /// Refuses what only the server of the writer has: leases, and the state that is pushed under them.
+    ///
+    /// Errors: as [`Door::repository`]; `read-only` in a follower.
+    pub fn check_has_leases(&self) -> Result<(), Problem> {
+        if !self.repository()?.is_read_only() {
+            return Ok(());
+        }
+        let writer = (self.writer)();
+        let place = writer.map_or_else(|| "its writer".to_owned(), |url| format!("its writer, {url}"));
+        let text = format!(
+            "repository: it is open for reading only; leases, and the state pushed under them, are at {place}"
+        );
+        Err(Error::new(ErrorKind::ReadOnly, text).into())
     }
 
     /// The present of the repository.
