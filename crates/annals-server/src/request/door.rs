@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
+use annals::log::LogId;
 use annals::{Error, ErrorKind, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
@@ -45,8 +46,8 @@ pub struct Door {
     pub refusals: Refusals,
     /// Counters.
     pub metrics: Metrics,
-    /// The source that the events of the feed name.
-    pub source: String,
+    /// The source that the events of the feed name if the log has no id.
+    source: String,
     /// The address of the server that has the folder open for writing, if it is known.
     pub writer: Box<dyn Fn() -> Option<String> + Send + Sync>,
     /// A random id of this server.
@@ -189,6 +190,15 @@ impl Door {
         })?;
         repository.check_log()?;
         Ok(repository)
+    }
+
+    /// The source that events name: with their ids it tells clients which events they have. All servers of a log name the
+    /// same one, and those of a copy another one.
+    pub fn source(&self) -> Arc<str> {
+        match self.repository.get().map(Repository::log_id) {
+            None | Some(LogId::NIL) => self.source.as_str().into(),
+            Some(id) => format!("urn:annals:{id}").into(),
+        }
     }
 
     /// Refuses what only the server of the writer has: leases, and the state that is pushed under them.

@@ -84,7 +84,7 @@ impl Source for Activities {
             let (index, count) = (self.place.sent, commit.messages.len());
             let message = commit.messages.get(index);
             let data =
-                message.map(|message| commit.data(message, &self.base, &self.door.source)).transpose()?;
+                message.map(|message| commit.data(message, &self.base, &self.door.source())).transpose()?;
             let is_last = index + 1 >= count;
             let position = is_last.then_some(commit.position);
             match position {
