@@ -223,6 +223,17 @@ impl Call {
         self.wait_for(wanted).await
     }
 
+    /// Waits until the position of the page before is visible, so that the next one is not older: it may come from another
+    /// server.
+    ///
+    /// Errors: as [`Call::wait_visible`].
+    pub async fn wait_for_page(&self, after: Option<&str>) -> Result<(), Problem> {
+        match after.and_then(annals::cursor_position) {
+            Some(position) => self.wait_for(position).await,
+            None => Ok(()),
+        }
+    }
+
     /// Waits until a position is visible.
     ///
     /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
