@@ -14,7 +14,7 @@ use crate::feed::subscription::Subscription;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
-use crate::log::{Log, MemoryLog};
+use crate::log::{Log, LogId, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
 use crate::memory::{Memory, ReservedMemory};
@@ -22,7 +22,7 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow, not_writer,
+    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow_step, not_writer,
     prepare, start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
@@ -312,8 +312,19 @@ impl Repository {
     }
 
     /// The present graph: all durable commits and nothing else. Costs one atomic load.
+    ///
+    /// A follower with a memory budget may have none for a while: then the snapshot is empty and of position zero, and
+    /// [`Repository::try_snapshot`] fails.
     pub fn snapshot(&self) -> Snapshot {
         self.inner.committer.snapshot()
+    }
+
+    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
+    ///
+    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
+    /// room for two, and reads the log anew ([`Error::is_opening`]).
+    pub fn try_snapshot(&self) -> Result<Snapshot> {
+        self.inner.committer.try_snapshot()
     }
 
     /// A transaction on the present snapshot.
@@ -461,6 +472,12 @@ impl Repository {
         self.inner.committer.queue_length()
     }
 
+    /// The identity of the log, which a copy of it does not have; [`LogId::NIL`](crate::log::LogId::NIL) for a log without
+    /// identity, such as one in memory.
+    pub fn log_id(&self) -> LogId {
+        self.inner.committer.source().log().id()
+    }
+
     /// Size of the log; 0 if the log does not know it. Units: bytes.
     pub fn log_bytes(&self) -> u64 {
         self.inner.log_bytes()
@@ -591,8 +608,10 @@ fn poll(
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
                 // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let _ = follow(&committer);
-                std::thread::park_timeout(interval);
+                let has_more = follow_step(&committer).is_ok_and(|look| look.has_more);
+                if !has_more {
+                    std::thread::park_timeout(interval);
+                }
             }
         })
         .map_err(|source| Error::io("start the thread annals-follower", source))

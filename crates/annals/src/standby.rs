@@ -27,10 +27,13 @@ impl Repository {
     /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
     ///
     /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
-    /// what is in no log any more.
+    /// what is in no log any more; as [`Repository::try_snapshot`].
     pub fn check_log(&self) -> Result<()> {
-        if !self.inner().committer.source().is_of_other_log() {
+        if !self.is_read_only() {
             return Ok(());
+        }
+        if !self.inner().committer.source().is_of_other_log() {
+            return self.try_snapshot().map(drop);
         }
         following(&self.inner().committer).problem.map_or(Ok(()), Err)
     }

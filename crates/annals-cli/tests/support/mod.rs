@@ -143,6 +143,16 @@ impl Server {
         self.signal("-HUP");
     }
 
+    /// It stands still until [`Server::go_on`], as in a machine that is paused.
+    pub fn stand_still(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Ends [`Server::stand_still`].
+    pub fn go_on(&self) {
+        self.signal("-CONT");
+    }
+
     /// Bounds the size of its files from now on; false if the system has no `prlimit`. Units: bytes, or `unlimited`.
     pub fn limit_files(&self, bytes_max: &str) -> bool {
         let id = self.child.id().to_string();

@@ -12,6 +12,7 @@ use crate::edit::Work;
 use crate::exchange::{Clock, Exported, copied};
 use crate::leases::Leases;
 use crate::limited_writers::Writer;
+use crate::memory::room_for_one_graph;
 use crate::model::{Change, Fields, Known, Model};
 use crate::place::Place;
 use crate::push::{instance, push_all};
@@ -311,14 +312,27 @@ impl World {
         }
     }
 
+    /// One of two has no room for a second graph, and misses the purges before a compaction.
+    fn open_follower(&mut self) {
+        let memory_bytes_max = room_for_one_graph().filter(|_| self.random.one_in(2));
+        let poll_interval_ms = memory_bytes_max.map_or(20, |_| 3_600_000);
+        let options = Options { memory_bytes_max, poll_interval_ms, ..Options::read_only() };
+        self.follower = Some(self.place.open(options).expect("a follower opens"));
+    }
+
     /// A reader beside the writer sees the same, also across compactions and after the writer was opened again.
     fn follow(&mut self) {
         if self.follower.is_none() || self.random.one_in(4) {
-            let follower = self.place.open(Options::read_only());
-            self.follower = Some(follower.expect("a follower opens"));
+            self.open_follower();
+        }
+        let refreshed = self.follower.as_ref().expect("it was opened").refresh();
+        if refreshed.as_ref().is_err_and(|error| error.kind() == ErrorKind::TooLarge) {
+            // The process holds much more than when it was opened.
+            self.open_follower();
+        } else {
+            refreshed.expect("a follower reads on");
         }
         let follower = self.follower.as_ref().expect("it was opened");
-        follower.refresh().expect("a follower reads on");
         let snapshot = follower.snapshot();
         assert_eq!(snapshot.position().0, self.position(), "the follower: {}", self.what());
         self.check_settled_in(follower);

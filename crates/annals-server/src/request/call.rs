@@ -173,16 +173,16 @@ impl Call {
     /// The present as the client sees it.
     pub async fn sighted(&self) -> Result<Snapshot, Problem> {
         if !self.principal.is_granted() {
-            return Ok(self.door.repository()?.snapshot());
+            return Ok(self.door.snapshot()?);
         }
-        let snapshot = self.door.repository_of_granted()?.snapshot();
+        let snapshot = self.door.repository_of_granted()?.try_snapshot()?;
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
         if let Some(rights) = self.door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
         Box::pin(prepare(&self.door, &self.principal)).await?;
         let door = Arc::clone(&self.door);
-        let snapshot = door.repository()?.snapshot();
+        let snapshot = door.snapshot()?;
         if let Some(rights) = door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
@@ -263,11 +263,22 @@ impl Call {
         self.wait_for(wanted).await
     }
 
+    /// Waits until the position of the page before is visible, so that the next one is not older: it may come from another
+    /// server.
+    ///
+    /// Errors: as [`Call::wait_visible`].
+    pub async fn wait_for_page(&self, after: Option<&str>) -> Result<(), Problem> {
+        match after.and_then(annals::cursor_position) {
+            Some(position) => self.wait_for(position).await,
+            None => Ok(()),
+        }
+    }
+
     /// Waits until a position is visible.
     ///
     /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
     pub async fn wait_for(&self, wanted: Position) -> Result<(), Problem> {
-        if self.door.repository()?.snapshot().position() >= wanted {
+        if self.door.snapshot()?.position() >= wanted {
             return Ok(());
         }
         let _permit = position_permit(&self.door.bounds, &self.peer)?;
@@ -283,7 +294,7 @@ impl Call {
                 "not-visible",
                 format!(
                     "position {wanted} is not visible yet, the last one is {}; try again",
-                    self.door.repository()?.snapshot().position()
+                    self.door.snapshot()?.position()
                 ),
             )),
         }

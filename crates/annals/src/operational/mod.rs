@@ -170,8 +170,14 @@ impl Drop for Open {
 impl Operational {
     /// The operational view over a repository, without leases. It writes nothing there.
     ///
-    /// Errors: `Io` if no thread can be started.
+    /// Errors: `ReadOnly` for a repository that is open for reading only: its writer has the leases. `Io` if no thread can
+    /// be started.
     pub fn over(running: &Repository) -> Result<Operational> {
+        if running.is_read_only() {
+            let text = "operational view: the repository is open for reading only; leases, and the state pushed under them, \
+                        are at its writer";
+            return Err(Error::new(ErrorKind::ReadOnly, text));
+        }
         Operational::within(running, Account::new(running.memory_bytes_max()))
     }
 

@@ -27,6 +27,7 @@ pub(crate) mod taken_along;
 #[cfg(test)]
 mod tests;
 
+pub use cursor::cursor_position;
 pub use entities_of::EntitiesOf;
 pub use find::Explanation;
 pub use instance::{ClassificationRef, Entity, Name, Relationship};

@@ -146,6 +146,12 @@ impl Snapshot {
         self.view.map_or(self.indexed.graph.position, |view| Position(view.position))
     }
 
+    /// The same without the record of a transaction that is not committed.
+    pub(super) fn committed_position(&self) -> Position {
+        let pending = self.pending.as_ref().map_or(u64::MAX, |pending| pending.position.saturating_sub(1));
+        Position(self.position().0.min(pending))
+    }
+
     /// The commit instant of the record at a position; `None` beyond this snapshot.
     pub fn instant_of(&self, position: Position) -> Option<Instant> {
         if position > self.position() {

@@ -12,6 +12,8 @@ mod last_read;
 pub(super) mod queue;
 pub(super) mod sequencer;
 mod stall;
+mod read_on;
+mod anew;
 pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;

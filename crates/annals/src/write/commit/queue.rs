@@ -148,6 +148,23 @@ impl Committer {
         Snapshot::new(self.publisher.load(), Arc::clone(&self.source))
     }
 
+    /// As [`Committer::snapshot`].
+    ///
+    /// Errors: `Unavailable` in a follower that has no graph yet, see [`Error::is_opening`].
+    pub(crate) fn try_snapshot(&self) -> Result<Snapshot> {
+        let indexed = self.publisher.load();
+        if !indexed.is_vacant {
+            return Ok(Snapshot::new(indexed, Arc::clone(&self.source)));
+        }
+        let (read, all) = self.looked.lock().unwrap_or_else(PoisonError::into_inner).anew;
+        let text = format!(
+            "{}: it was compacted, and the memory budget has no room for two graphs, so it is read anew; {read} of {all} \
+             records are read, try later",
+            self.source.log().describe()
+        );
+        Err(Error::opening(text, read.0, all.0))
+    }
+
     /// The publisher of graphs.
     pub(crate) fn publisher(&self) -> &Arc<Publisher> {
         &self.publisher

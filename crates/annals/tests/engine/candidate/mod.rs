@@ -3,3 +3,4 @@
 mod along;
 mod candidates;
 mod checked;
+mod full_log;

@@ -6,6 +6,7 @@ mod another_log;
 mod unanswered;
 mod takeovers;
 mod tags_of_logs;
+mod compacted_log;
 mod tickets;
 mod leaders;
 mod clock;
