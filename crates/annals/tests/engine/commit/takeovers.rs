@@ -311,7 +311,7 @@ fn takeovers_beside_commits_lose_and_double_nothing() {
                             }
                         }
                     }
-                    std::thread::sleep(Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_millis(3));
                 }
             });
         }

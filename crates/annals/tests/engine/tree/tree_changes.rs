@@ -374,14 +374,14 @@ fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> 
     let cursor = first.next.unwrap();
     let mut random = Random(11);
     for _ in 0..4_000 {
-        // The digits of the graph and of the order; of the group, too; of the list in it, too.
-        let kept = *random.choose(&[16, 24, 26]);
+        // The digits of the graph and of the order; of the position, too; of the group, too; of the list in it, too.
+        let kept = *random.choose(&[16, 32, 40, 42]);
         let added = 2 * random.below(24);
         let digits = (0..added).map(|_| *random.choose(&['0', '0', '1', '7', 'f']));
         let after: String = cursor.chars().take(kept).chain(digits).collect();
         let snapshot = *random.choose(&[&now, &then]);
         let at = path(random.choose::<&str>(&["/cont", "/cont/lst", "/cont/usr-lst"]));
-        let is_short = after.len() < 26;
+        let is_short = after.len() < 42;
         let options =
             ListOptions { after: Some(after.clone()), is_back: random.one_in(2), ..ListOptions::default() };
         match snapshot.tree().list(&at, &options) {
