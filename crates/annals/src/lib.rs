@@ -106,8 +106,8 @@ mod size;
 mod feed;
 mod maintenance;
 mod repository;
-mod settled;
 mod standby;
+mod settled;
 mod operational;
 
 pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};

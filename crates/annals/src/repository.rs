@@ -227,8 +227,7 @@ impl Repository {
             }))
         })?;
         let is_shared = log.register().is_some() && forked.is_none();
-        let seat =
-            (is_shared && !options.is_read_only).then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let seat = is_shared.then(|| Seat::new(&options)).transpose()?.map(Arc::new);
         let read_only = if options.is_read_only {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Some(Error::new(ErrorKind::ReadOnly, text))
@@ -276,7 +275,12 @@ impl Repository {
     fn start_threads(&self, is_forked: bool) -> Result<()> {
         let inner = self.inner();
         let mut threads = if inner.options.is_read_only {
-            vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
+            let is_stopping = || Arc::clone(&inner.is_stopping);
+            let mut threads = vec![poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?];
+            if let Some(seat) = &inner.seat {
+                threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+            }
+            threads
         } else if is_forked {
             prepare(&inner.committer);
             Vec::new()

@@ -16,6 +16,9 @@ impl Repository {
     /// | a writer | the time of the clock, or, while records are being made durable, the instant of the first of them. A clock that is set back does not move it back |
     /// | a follower | 3 seconds before its latest look at the log, because a record has its instant before it is durable, and clocks differ; or the instant of the last record, if that is later. While the log cannot be read it stands still. At its opening of a folder without a writer it is the time of the clock |
     ///
+    /// On a log with a register a follower tells the settled instant of the writer, which its lease names; and a writer that
+    /// takes over keeps the promise of the one before.
+    ///
     /// An imported history ([`Transaction::committed_at`]) may come before it, a purge takes things from the past, and a writer
     /// that is opened again does not know what an earlier one has told. It is a promise of one writer: another one that
     /// writes to the same log does not know it.

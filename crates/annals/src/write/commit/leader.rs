@@ -42,13 +42,14 @@ impl Committer {
             gather(&mut sequencer);
             if !sequencer.is_empty() {
                 append(self, &mut sequencer);
-            } else if sequencer.pending.is_none() && self.failure().is_none() {
-                self.settled.landed();
             }
+            sequencer.knows_outcomes()
         }));
-        // Even after a panic in this code, no thread may wait for ever.
-        if outcome.is_err() {
-            return self.fail(&refusal(&panicked()));
+        match outcome {
+            Ok(true) => self.settled.landed(),
+            Ok(false) => {}
+            // Even after a panic in this code, no thread may wait for ever.
+            Err(_) => return self.fail(&refusal(&panicked())),
         }
         let mut state = self.state();
         state.sequencer = Some(sequencer);
@@ -86,7 +87,9 @@ impl Committer {
         if let Some(Pending::Call(in_doubt)) = &sequencer.pending {
             in_doubt.batch.sequenced.iter().for_each(|sequenced| sequenced.request.give_up(&unknown));
         }
-        if is_closing && sequencer.pending.take().is_some() {
+        if is_closing && sequencer.pending.is_some() {
+            sequencer.is_lost = !sequencer.knows_outcomes();
+            sequencer.pending = None;
             return self.fail(&refusal);
         }
         if is_first && sequencer.pending.is_some() {
@@ -166,7 +169,6 @@ fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
 fn append(committer: &Committer, sequencer: &mut Sequencer) {
     let batch = sequencer.hand_over();
     if let Err(error) = committer.publisher.wait_for_room() {
-        committer.settled.landed();
         committer.fail(&error);
         return refuse(batch.sequenced.into_iter().map(|sequenced| sequenced.request), &error);
     }
@@ -206,7 +208,6 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
             let Batch { sequenced, graph, .. } = in_doubt.batch;
             // Order: the sequencer replaces this graph, and no other thread may hold it then.
             drop(graph);
-            committer.settled.landed();
             sequencer.sequence_again(committer, sequenced);
         }
         Appended::Refused(error) if !is_again => {
@@ -216,7 +217,6 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
             if error.kind().leaves_nothing() {
                 committer.note_append(Some(&error));
             }
-            committer.settled.landed();
             sequencer.withdraw(committer, sequenced, &error);
         }
         // A refusal of this try says nothing about an earlier one, which may be under way.
@@ -225,6 +225,7 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
             committer.note_stall(&error);
         }
         Appended::Lost(error) => {
+            sequencer.is_lost = true;
             committer.fail(&refusal(&error));
             refuse(in_doubt.batch.sequenced.into_iter().map(|sequenced| sequenced.request), &unknown(&error));
         }

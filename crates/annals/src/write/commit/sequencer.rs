@@ -81,6 +81,8 @@ pub(in crate::write) struct Sequencer {
     /// The last position at the latest conflict.
     pub(super) known_position: Position,
     pub(super) pending: Option<Pending>,
+    /// True once nobody can find out the outcome of a call.
+    pub(super) is_lost: bool,
     /// The token of the latest call.
     token: Token,
 }
@@ -104,6 +106,7 @@ impl Sequencer {
             source: Arc::clone(&committer.source),
             known_position: Position::ZERO,
             pending: None,
+            is_lost: false,
             token: Token::random(),
         }
     }
@@ -112,6 +115,11 @@ impl Sequencer {
     pub(super) fn next_token(&mut self) -> Token {
         self.token = self.token.next();
         self.token
+    }
+
+    /// True if it is known which records are in the log.
+    pub(super) fn knows_outcomes(&self) -> bool {
+        !self.is_lost && !matches!(self.pending, Some(Pending::Call(_)))
     }
 
     /// True if no record waits to be appended.

@@ -75,8 +75,27 @@ impl Committer {
         self.settled.note(instant.micros());
     }
 
-    /// Notes that a follower has all records that were durable at `begun` by its clock.
+    /// A writer tells no settled instant beyond this.
+    pub(in crate::write) fn settle_until(&self, end: Instant) {
+        self.settled.begin_term(i64::MIN, end.micros());
+    }
+
+    /// Tells no more settled instants as a writer.
+    pub(in crate::write) fn stop_settling(&self) {
+        self.settled.end_term();
+    }
+
+    /// The latest instant that it has told as settled, as a writer.
+    pub(in crate::write) fn told_until(&self) -> Instant {
+        Instant::from_micros(self.settled.floor()).unwrap_or_default()
+    }
+
+    /// Notes that a follower has all records that were durable at `begun` by its clock. Where a register tells the settled
+    /// instant of the writer, this says nothing: an append may take long.
     pub(crate) fn note_looked(&self, begun: Instant) {
+        if self.source.log().register().is_some() {
+            return;
+        }
         let grace = i64::try_from(GRACE.as_micros()).unwrap_or(i64::MAX);
         self.settled.note(begun.micros().saturating_sub(grace));
     }

@@ -3,9 +3,9 @@
 mod isolation;
 mod writers;
 mod another_log;
-mod tags_of_logs;
 mod unanswered;
 mod takeovers;
+mod tags_of_logs;
 mod tickets;
 mod leaders;
 mod clock;
