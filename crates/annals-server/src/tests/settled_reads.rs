@@ -1,4 +1,4 @@
-//! What was read as of a moment never changes, although the append of a record that has its instant takes long.
+//! Reads as of a moment show the same for ever, although the append of a record of that moment takes long.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
