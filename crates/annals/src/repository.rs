@@ -265,7 +265,7 @@ impl Repository {
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
-        if repository.is_read_only() {
+        if repository.inner().options.is_read_only {
             repository.settle_at_opening(begun);
         }
         repository.start_threads(forked.is_some())?;

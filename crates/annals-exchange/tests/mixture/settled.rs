@@ -1,4 +1,4 @@
-//! What was read as of a settled instant is read again later: it is the same, whatever happened meanwhile.
+//! Reads as of settled instants, again and again: they show the same, whatever happened meanwhile.
 
 use std::time::Duration;
 

@@ -76,7 +76,7 @@ impl Conditions {
         })
     }
 
-    /// What is there, for the text of a refusal: its tag, and if a tag of `If-Match` is of another log, that too.
+    /// The tag of the present state, for the text of a refusal; and if a tag of `If-Match` is of another log, that too.
     pub fn told(&self, own: &str) -> String {
         let given = match &self.matches {
             Some(Condition::OneOf(tags)) => &tags[..],

@@ -1,4 +1,4 @@
-//! What was read as of a moment never changes, although the append of a record that has its instant takes long.
+//! Reads as of a moment show the same for ever, although the append of a record of that moment takes long.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -117,10 +117,9 @@ impl Client {
     }
 }
 
-/// The reads as of an instant. Shape: method, path, body.
-fn reads(at: Instant) -> Vec<(&'static str, String, String)> {
+/// The reads as of an instant, and the difference since another one. Shape: method, path, body.
+fn reads(since: Instant, at: Instant) -> Vec<(&'static str, String, String)> {
     let get = |path: String| ("GET", path, String::new());
-    let since = Instant::from_micros(0).expect("1970");
     vec![
         get(format!("/v1/entities/a?at={at}")),
         get(format!("/v1/tree/c?at={at}")),
@@ -137,10 +136,11 @@ async fn a_read_as_of_a_moment_is_the_same_after_a_slow_append() {
     let log = Arc::new(SlowLog::default());
     let client = Client::on(&log).await;
     log.is_slow.store(true, Ordering::SeqCst);
-    for (number, kind) in (7_002..).zip(0..reads(Instant::now()).len()) {
+    let made = Instant::now();
+    for (number, kind) in (7_002..).zip(0..reads(made, made).len()) {
         let changed = client.change(number);
         tokio::time::sleep(APPEND_TIME / 4).await;
-        let (method, path, body) = reads(Instant::now()).swap_remove(kind);
+        let (method, path, body) = reads(made, Instant::now()).swap_remove(kind);
         let first = client.ask(method, &path, "application/json", &body).await;
         changed.await.expect("it was changed");
         let again = client.ask(method, &path, "application/json", &body).await;
@@ -160,7 +160,9 @@ async fn a_read_as_of_a_moment_waits_a_bounded_time_and_the_present_does_not_wai
     let changed = client.change(2);
     tokio::time::sleep(APPEND_TIME).await;
     let now = Instant::now();
-    for ((method, path, body), (_, earlier, earlier_body)) in reads(now).into_iter().zip(reads(before)) {
+    for ((method, path, body), (_, earlier, earlier_body)) in
+        reads(before, now).into_iter().zip(reads(before, before))
+    {
         let (status, text) = client.ask(method, &path, "application/json", &body).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {text}");
         assert!(text.contains("not-visible") && text.contains("try again"), "{text}");

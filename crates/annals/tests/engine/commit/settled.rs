@@ -240,15 +240,21 @@ fn a_clock_that_is_set_back_gives_no_record_an_instant_that_was_settled() {
 #[test]
 fn after_an_unknown_outcome_nothing_is_settled_that_may_have_a_record() {
     let log = Arc::new(FaultLog::new(MemoryLog::new(), FaultPlan::default()));
-    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+    let options = Options { log_patience_ms: 50, ..Options::default() };
+    let repository = Repository::with_log(log.clone(), options).unwrap();
     let first = create(&repository);
     log.set_plan(FaultPlan { append_answer_lost: u16::MAX, ..FaultPlan::default() });
-    repository.transact(|t| t.create_entity(NewEntity::new("t"))).unwrap_err();
+    let error = repository.transact(|t| t.create_entity(NewEntity::new("t"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
     let until = repository.settled_until();
     thread::sleep(Duration::from_millis(5));
     assert!(repository.is_settled(first).unwrap());
-    assert!(!repository.is_settled(Instant::now()).unwrap());
+    let now = Instant::now();
+    assert!(!repository.is_settled(now).unwrap());
     assert_eq!(repository.settled_until(), until, "it stands still");
+    log.set_plan(FaultPlan::default());
+    repository.wait_settled(now, LONG).unwrap();
+    assert_eq!(position_at(&repository, now), Position(2));
 }
 
 #[test]
