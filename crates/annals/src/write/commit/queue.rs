@@ -10,7 +10,7 @@ use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
-use super::settling::Settled;
+use super::settled::Settled;
 use super::stall::Stall;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};

@@ -11,7 +11,7 @@ use super::publisher::Publisher;
 use super::queue::{Committer, State};
 use super::reads::{Reads, Touched, touched_by};
 use super::request::{CommitRequest, Work};
-use super::settling::Settled;
+use super::settled::Settled;
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
