@@ -13,12 +13,16 @@ pub enum ErrorKind {
     Conflict,
     /// A bounded queue is full and the caller asked not to wait.
     Busy,
-    /// The log did not answer, or the outcome of the last append is unknown.
+    /// The log did not answer. After a write: nothing was written.
     Unavailable,
+    /// The log did not answer while it was written: whether the transaction is durable, or becomes so later, is unknown.
+    OutcomeUnknown,
     /// Another process has the repository open for writing.
     Locked,
     /// Writes are refused: the repository was opened read-only.
     ReadOnly,
+    /// Another server writes to the log of this one at present.
+    NotWriter,
     /// The repository was closed.
     Closed,
     /// Stored bytes are damaged before the tail.
@@ -88,12 +92,14 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 36] = [
+    pub const ALL: [ErrorKind; 38] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
+        ErrorKind::OutcomeUnknown,
         ErrorKind::Locked,
         ErrorKind::ReadOnly,
+        ErrorKind::NotWriter,
         ErrorKind::Closed,
         ErrorKind::Corrupted,
         ErrorKind::Gap,
@@ -153,8 +159,10 @@ impl ErrorKind {
             ErrorKind::Conflict => "conflict",
             ErrorKind::Busy => "busy",
             ErrorKind::Unavailable => "unavailable",
+            ErrorKind::OutcomeUnknown => "outcome-unknown",
             ErrorKind::Locked => "locked",
             ErrorKind::ReadOnly => "read-only",
+            ErrorKind::NotWriter => "not-writer",
             ErrorKind::Closed => "closed",
             ErrorKind::Corrupted => "corrupted",
             ErrorKind::Gap => "gap",

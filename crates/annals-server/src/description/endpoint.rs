@@ -212,7 +212,16 @@ impl Endpoint {
     /// Adds the errors of every commit.
     #[must_use]
     pub fn commits(self) -> Endpoint {
-        self.fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "refused"])
+        self.fails(&[
+            "read-only",
+            "conflict",
+            "busy",
+            "unavailable",
+            "outcome-unknown",
+            "no-room",
+            "io",
+            "refused",
+        ])
     }
 
     /// Lets the endpoint work when the server is at its limits.

@@ -82,7 +82,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         ErrorKind::Deleted => StatusCode::GONE,
         ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
+        ErrorKind::Cancelled | ErrorKind::OutcomeUnknown => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation
         | ErrorKind::InvalidProperty
         | ErrorKind::InvalidClassification
@@ -90,9 +90,12 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::StatusNotAllowed
         | ErrorKind::Refused => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::NoRoom => StatusCode::INSUFFICIENT_STORAGE,
-        ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed | ErrorKind::Io => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        ErrorKind::Busy
+        | ErrorKind::Unavailable
+        | ErrorKind::NotWriter
+        | ErrorKind::Locked
+        | ErrorKind::Closed
+        | ErrorKind::Io => StatusCode::SERVICE_UNAVAILABLE,
         // Corrupted, Gap, NewerFormat: a client cannot do anything about them.
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -102,9 +105,11 @@ fn title_of(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Conflict => "another transaction was first",
         ErrorKind::Busy => "too much at once",
-        ErrorKind::Unavailable => "the log did not answer; the outcome is unknown",
+        ErrorKind::Unavailable => "the log does not answer; nothing was written",
+        ErrorKind::OutcomeUnknown => "the log did not answer; whether it was written is unknown",
         ErrorKind::Locked => "another process writes to the repository",
         ErrorKind::ReadOnly => "writes are refused",
+        ErrorKind::NotWriter => "another server writes",
         ErrorKind::Closed => "the repository is closed",
         ErrorKind::Corrupted => "stored bytes are damaged",
         ErrorKind::WrongType => "the instance is of another type",

@@ -13,7 +13,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Log, RECORD_BYTES_MAX, ReadLimit};
+use super::{Appended, Call, Log, RECORD_BYTES_MAX, ReadLimit, Term, Token};
 use crate::{ErrorKind, Position};
 
 type OpenHandle = Box<dyn Fn() -> Arc<dyn Log>>;
@@ -24,6 +24,7 @@ pub struct TestedLog {
     log: Arc<dyn Log>,
     handle: Option<OpenHandle>,
     reopen: Option<Reopen>,
+    is_remote: bool,
     // Dropped after the log: a temporary folder, a container.
     _keep: Option<Box<dyn Any>>,
 }
@@ -31,13 +32,20 @@ pub struct TestedLog {
 impl TestedLog {
     /// A subject whose only handle is `log`, which must be empty.
     pub fn new(log: impl Log + 'static) -> TestedLog {
-        TestedLog { log: Arc::new(log), handle: None, reopen: None, _keep: None }
+        TestedLog { log: Arc::new(log), handle: None, reopen: None, is_remote: false, _keep: None }
     }
 
     /// Sets how to open another handle onto the same records. Without it, clones of the one handle race.
     #[must_use]
     pub fn with_handle(mut self, handle: impl Fn() -> Arc<dyn Log> + 'static) -> TestedLog {
         self.handle = Some(Box::new(handle));
+        self
+    }
+
+    /// Says that an outcome may be unknown, so that the log knows the tokens of all calls.
+    #[must_use]
+    pub fn remote(mut self) -> TestedLog {
+        self.is_remote = true;
         self
     }
 
@@ -80,6 +88,9 @@ macro_rules! __log_conformance {
             reading_beyond_the_tail_is_empty
             two_handles_race_and_each_position_has_one_winner
             reads_beside_appends_are_dense_and_whole
+            a_call_that_comes_again_is_stored_once
+            a_call_that_comes_again_late_is_stored_once
+            another_call_does_not_pass_for_the_one_at_its_position
             reopening_keeps_everything
         );
     };
@@ -296,9 +307,58 @@ pub fn reads_beside_appends_are_dense_and_whole(subject: TestedLog) {
     });
 }
 
+fn send(log: &dyn Log, at: u64, token: Token, records: &[&[u8]]) -> Appended {
+    log.append_call(&Call { at: Position(at), token, term: Term::default(), records })
+}
+
+/// The call that comes again at once, because its answer was lost, is stored, and stored once.
+pub fn a_call_that_comes_again_is_stored_once(subject: TestedLog) {
+    let log = &*subject.log;
+    let mut token = Token::random();
+    for call in 0..5u64 {
+        let at = 2 * call + 1;
+        for _ in 0..3 {
+            let outcome = send(log, at, token, &[&at.to_le_bytes(), b"second"]);
+            assert!(matches!(outcome, Appended::Stored), "{outcome:?}");
+        }
+        assert_eq!(log.tail().expect("tail"), Position(at + 1));
+        token = token.next();
+    }
+    assert_eq!(read_all(log).len(), 10);
+}
+
+/// A call comes again after later ones of others, also through another handle. Logs whose outcome is never unknown pass.
+pub fn a_call_that_comes_again_late_is_stored_once(subject: TestedLog) {
+    if !subject.is_remote {
+        return;
+    }
+    let token = Token::random();
+    let first: &[&[u8]] = &[b"first", b"second"];
+    assert!(matches!(send(&*subject.log, 1, token, first), Appended::Stored));
+    let other = subject.second_handle();
+    append(&*other, 3, &[b"third"]);
+    append(&*other, 4, &[b"fourth"]);
+    for log in [&subject.log, &other] {
+        assert!(matches!(send(&**log, 1, token, first), Appended::Stored));
+        assert_eq!(read_all(&**log), [&b"first"[..], b"second", b"third", b"fourth"]);
+    }
+}
+
+/// Equal records with another token are another call, and a token says nothing of another position.
+pub fn another_call_does_not_pass_for_the_one_at_its_position(subject: TestedLog) {
+    let log = &*subject.log;
+    let token = Token::random();
+    assert!(matches!(send(log, 1, token, &[b"a", b"b"]), Appended::Stored));
+    assert!(matches!(send(log, 1, Token::random(), &[b"a", b"b"]), Appended::Taken));
+    assert!(matches!(send(log, 2, token, &[b"b"]), Appended::Taken));
+    assert!(matches!(send(log, 4, token, &[b"d"]), Appended::Refused(_)));
+    assert_eq!(read_all(log), [b"a".to_vec(), b"b".to_vec()]);
+    assert!(matches!(send(log, 3, token, &[b"c"]), Appended::Stored));
+}
+
 /// A log that can be reopened has kept everything and continues at its tail. Other logs pass.
 pub fn reopening_keeps_everything(subject: TestedLog) {
-    let TestedLog { mut log, handle, reopen, _keep } = subject;
+    let TestedLog { mut log, handle, reopen, _keep, .. } = subject;
     drop(handle);
     let Some(reopen) = reopen else { return };
     let mut expected = Vec::new();

@@ -1,12 +1,14 @@
 //! Keeps records in memory: for tests, examples and repositories that end with their process.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Log, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
-    check_read, refuse_prepared,
+    Appended, Call, Log, ReadBatch, ReadLimit, Register, Rewrite, RewriteRecord, RewriteReport, Rewritten,
+    Slot, Token, check_append, check_next, check_read, check_swap, refuse_prepared,
 };
+use crate::model::Instant;
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -14,13 +16,17 @@ use crate::{Error, ErrorKind, Position, Result};
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     stored: Arc<RwLock<Stored>>,
+    has_register: bool,
 }
 
 #[derive(Default)]
 struct Stored {
     records: Vec<Vec<u8>>,
+    /// The first position of each call, ascending, and its token.
+    calls: Vec<(Position, Token)>,
     /// The last position of each rewriting.
     rewritten: Vec<Position>,
+    register: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Stored {
@@ -33,6 +39,18 @@ impl MemoryLog {
     /// An empty log.
     pub fn new() -> MemoryLog {
         MemoryLog::default()
+    }
+
+    /// A log of these records.
+    pub fn from_records(records: Vec<Vec<u8>>) -> MemoryLog {
+        let log = MemoryLog::new();
+        log.write_stored().records = records;
+        log
+    }
+
+    /// An empty log with a register: one process after the other writes it.
+    pub fn with_register() -> MemoryLog {
+        MemoryLog { has_register: true, ..MemoryLog::default() }
     }
 
     fn read_stored(&self) -> RwLockReadGuard<'_, Stored> {
@@ -49,12 +67,20 @@ impl Log for MemoryLog {
         Ok(Position(widen(self.read_stored().records.len())))
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        check_append(self, at, records)?;
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        if let Err(error) = check_append(self, call) {
+            return Appended::Refused(error);
+        }
         let mut stored = self.write_stored();
-        check_next(self, at, Position(widen(stored.records.len())))?;
-        stored.records.extend(records.iter().map(|record| record.to_vec()));
-        Ok(())
+        if stored.calls.binary_search(&(call.at, call.token)).is_ok() {
+            return Appended::Stored;
+        }
+        if let Some(outcome) = check_next(self, call.at, Position(widen(stored.records.len()))) {
+            return outcome;
+        }
+        stored.calls.push((call.at, call.token));
+        stored.records.extend(call.records.iter().map(|record| record.to_vec()));
+        Appended::Stored
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
@@ -78,6 +104,30 @@ impl Log for MemoryLog {
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         Some(self)
+    }
+
+    fn register(&self) -> Option<&dyn Register> {
+        self.has_register.then_some(self as &dyn Register)
+    }
+}
+
+impl Register for MemoryLog {
+    fn get(&self, slot: Slot) -> Result<Option<Vec<u8>>> {
+        Ok(self.read_stored().register.get(&slot).cloned())
+    }
+
+    fn swap(&self, slot: Slot, expected: Option<&[u8]>, value: &[u8]) -> Result<bool> {
+        check_swap(value)?;
+        let mut stored = self.write_stored();
+        let is_expected = stored.register.get(&slot).map(Vec::as_slice) == expected;
+        if is_expected {
+            stored.register.insert(slot, value.to_vec());
+        }
+        Ok(is_expected)
+    }
+
+    fn now(&self) -> Result<Instant> {
+        Ok(Instant::now())
     }
 }
 
@@ -129,8 +179,8 @@ impl Log for RewrittenMemory<'_> {
         self.log.tail()
     }
 
-    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        Err(refuse_prepared(self))
+    fn append_call(&self, _: &Call<'_>) -> Appended {
+        refuse_prepared(self)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

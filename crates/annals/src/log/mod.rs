@@ -14,8 +14,9 @@
 // Input from outside may hold any bytes: so no cast cuts a number, and no index panics.
 #![cfg_attr(not(test), deny(clippy::as_conversions, clippy::indexing_slicing))]
 
-mod bytes;
 mod another;
+mod bytes;
+mod call;
 mod identity;
 mod frame;
 
@@ -24,6 +25,8 @@ mod rewrite;
 mod fault;
 mod file;
 mod memory_log;
+mod register;
+pub mod register_conformance;
 
 use std::sync::Arc;
 
@@ -31,6 +34,7 @@ use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
 pub(crate) use another::{another_log, is_another_log};
+pub use call::{Appended, Call, Term, Token};
 pub use conformance::log_conformance;
 pub(crate) use fault::next_random;
 pub use fault::{FaultLog, FaultPlan};
@@ -42,6 +46,7 @@ pub(crate) use file::{
 };
 pub use identity::LogId;
 pub use memory_log::MemoryLog;
+pub use register::{REGISTER_BYTES_MAX, Register, Slot, check_swap};
 pub use rewrite::{Rewrite, RewriteRecord, RewriteReport, Rewritten};
 
 /// Units: bytes of one record. A larger record is refused with `TooLarge`, by every log.
@@ -62,14 +67,22 @@ pub trait Log: Send + Sync {
     /// Errors: `Unavailable` or `Io` if the log cannot be reached.
     fn tail(&self) -> Result<Position>;
 
-    /// Stores `records` at `at`, `at + 1`, …: all or none, durable on return.
+    /// Stores the records of `call` at its positions: all or none, durable once the outcome is [`Appended::Stored`].
     ///
-    /// Units: each record holds at most [`RECORD_BYTES_MAX`], all together at most [`APPEND_BYTES_MAX`] bytes.
-    /// Errors: `Conflict` if `at` is taken, and then nothing was written. `NoRoom` and `Io` if the storage refused, and
-    /// then nothing was written: the next append may succeed. `Unavailable` if the outcome is unknown: read the tail to
-    /// learn it; a panic means the same. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge`
-    /// beyond the bounds.
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()>;
+    /// A call ends within a bound that the log documents; beyond it the outcome is [`Appended::Unknown`]. A panic counts
+    /// as [`Appended::Lost`]. A log that gives an unknown outcome knows the token of each of its calls, and so answers
+    /// `Stored` when a call comes again; other logs do so at least for the latest one.
+    /// Errors, as [`Appended::Refused`]: `InvalidArgument` if there are no records or `at` would leave a gap; `TooLarge`
+    /// beyond the bounds; `NoRoom` and `Io` if the storage refused, and then the next call may succeed.
+    fn append_call(&self, call: &Call<'_>) -> Appended;
+
+    /// Stores `records` at `at`, `at + 1`, … by a call of its own, which is not sent again: for tools and tests.
+    ///
+    /// Errors: `Conflict` if `at` is taken; those in the outcome of [`Log::append_call`]; `OutcomeUnknown`.
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+        let call = Call { at, token: Token::random(), term: Term::default(), records };
+        self.append_call(&call).for_good(&self.describe(), at)
+    }
 
     /// Reads records in order, starting at `from`.
     ///
@@ -111,6 +124,11 @@ pub trait Log: Send + Sync {
 
     /// The log as one that can be rewritten; `None` if it cannot be.
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        None
+    }
+
+    /// The register beside the log; `None` if another process cannot take over its writing.
+    fn register(&self) -> Option<&dyn Register> {
         None
     }
 
@@ -194,8 +212,8 @@ impl<L: Log + ?Sized> Log for Arc<L> {
         (**self).tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        (**self).append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        (**self).append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
@@ -224,6 +242,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         (**self).as_rewrite()
+    }
+
+    fn register(&self) -> Option<&dyn Register> {
+        (**self).register()
     }
 
     fn bytes_up_to(&self, position: Position) -> u64 {
@@ -260,7 +282,8 @@ pub(crate) fn append_copy(from: &dyn Log, to: &dyn Log, upto: Position) -> Resul
 /// Refuses an append call that no log accepts. Every log calls this first.
 ///
 /// Errors: `InvalidArgument` for no record or position zero; `TooLarge` beyond the bounds.
-pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()> {
+pub fn check_append(log: &dyn Log, call: &Call<'_>) -> Result<()> {
+    let Call { at, records, .. } = *call;
     if at == Position::ZERO || at.0.checked_add(widen(records.len())).is_none() {
         let text = format!(
             "{}: append at position {at}: positions count from 1; append at tail + 1",
@@ -294,21 +317,17 @@ pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()
     Ok(())
 }
 
-/// Refuses an append that does not start right after the tail. A log calls this while no other thread can append.
-///
-/// Errors: `Conflict` if `at` is taken; `InvalidArgument` if it would leave a gap.
-pub fn check_next(log: &dyn Log, at: Position, tail: Position) -> Result<()> {
+/// Refuses an append that does not start right after the tail; `None` if it does. A log calls this while no other thread
+/// can append, after it has looked for the token of the call.
+pub fn check_next(log: &dyn Log, at: Position, tail: Position) -> Option<Appended> {
     if at <= tail {
-        let text =
-            format!("{}: position {at} is taken, the tail is {tail}; reload and retry", log.describe());
-        return Err(Error::new(ErrorKind::Conflict, text));
+        return Some(Appended::Taken);
     }
-    if at != tail.next() {
+    (at != tail.next()).then(|| {
         let text =
             format!("{}: expected position {}, found {at}; append at tail + 1", log.describe(), tail.next());
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    }
-    Ok(())
+        Appended::Refused(Error::new(ErrorKind::InvalidArgument, text))
+    })
 }
 
 /// Refuses to read from position zero. Every log calls this before reading.
@@ -323,9 +342,9 @@ pub fn check_read(log: &dyn Log, from: Position) -> Result<()> {
 }
 
 // The answer to an append, of a log that is prepared but not in force.
-fn refuse_prepared(log: &dyn Log) -> Error {
+fn refuse_prepared(log: &dyn Log) -> Appended {
     let text = format!("{}: append: expected the log in force, found one that is prepared", log.describe());
-    Error::new(ErrorKind::ReadOnly, text)
+    Appended::Refused(Error::new(ErrorKind::ReadOnly, text))
 }
 
 /// Collects records until a [`ReadLimit`] is reached. Only this type decides "at least one, then up to the limit".

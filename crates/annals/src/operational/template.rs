@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::graph::indexed::Indexed;
-use crate::log::{Log, MemoryLog, ReadLimit};
+use crate::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{AttributeDefinition, TypeDefinition};
 use crate::options::Options;
@@ -97,9 +97,9 @@ impl Log for ForkedLog {
         Ok(Position(self.base_count + self.own.tail()?.0))
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         // A position of the template is taken: the own log refuses position zero.
-        self.own.append(self.own(at).unwrap_or_default(), records)
+        self.own.append_call(&Call { at: self.own(call.at).unwrap_or_default(), ..*call })
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::named::{entity, id, relationship};
 use crate::support::{CheckedRepository, Random};
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 /// A log that counts how often it is read.
@@ -31,8 +31,8 @@ impl Log for CountedLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.inner.append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -232,12 +232,13 @@ impl History {
             (Err(_), Err(_)) => {}
             (Err(error), Ok(())) => {
                 assert!(self.has_fault, "{error:?}: {operations:#?}");
-                let is_unknown = error.kind() == ErrorKind::Unavailable;
+                let is_unknown = error.kind() == ErrorKind::OutcomeUnknown;
                 if !is_unknown {
                     // A definite error: nothing was written.
                     self.told().states.pop();
                 }
-                if is_unknown || self.generator.random.one_in(2) {
+                let is_over = is_unknown || error.kind() == ErrorKind::Unavailable;
+                if is_over || self.generator.random.one_in(2) {
                     self.repository = None;
                     self.reopen();
                 }

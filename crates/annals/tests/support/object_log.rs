@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use annals::log::{Log, ReadBatch, ReadLimit, check_append, check_next, check_read};
+use annals::log::{Appended, Call, Log, ReadBatch, ReadLimit, check_append, check_next, check_read};
 use annals::{Error, ErrorKind, Position, Result};
 
 /// Objects by the position of their first record. Clones share them, as processes share a bucket.
@@ -28,10 +28,11 @@ impl ObjectLog {
     }
 }
 
-/// The records of an object: each has its checksum and its length before it.
+/// The records of an object, after the token of the call: each has its checksum and its length before it.
 fn decode(name: u64, mut object: &[u8]) -> Result<Vec<&[u8]>> {
     let damaged = || Error::new(ErrorKind::Corrupted, format!("object {name}: expected whole records"));
     let mut records = Vec::new();
+    object = object.get(16..).ok_or_else(damaged)?;
     while let Some((head, rest)) = object.split_first_chunk::<8>() {
         let [sum, length] = [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().unwrap()));
         let (record, rest) = rest.split_at_checked(length as usize).ok_or_else(damaged)?;
@@ -44,9 +45,9 @@ fn decode(name: u64, mut object: &[u8]) -> Result<Vec<&[u8]>> {
     if object.is_empty() { Ok(records) } else { Err(damaged()) }
 }
 
-fn encode(records: &[&[u8]]) -> Vec<u8> {
-    let mut object = Vec::new();
-    for record in records {
+fn encode(call: &Call<'_>) -> Vec<u8> {
+    let mut object = call.token.0.to_le_bytes().to_vec();
+    for record in call.records {
         object.extend(crc32c::crc32c(record).to_le_bytes());
         object.extend((record.len() as u32).to_le_bytes());
         object.extend_from_slice(record);
@@ -64,12 +65,23 @@ impl Log for ObjectLog {
         tail_of(&self.objects.lock().unwrap())
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        check_append(self, at, records)?;
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        if let Err(error) = check_append(self, call) {
+            return Appended::Refused(error);
+        }
         let mut objects = self.objects.lock().unwrap();
-        check_next(self, at, tail_of(&objects)?)?;
-        objects.insert(at.0, encode(records));
-        Ok(())
+        let tail = match tail_of(&objects) {
+            Ok(tail) => tail,
+            Err(error) => return Appended::Refused(error),
+        };
+        if objects.get(&call.at.0).is_some_and(|object| object.starts_with(&call.token.0.to_le_bytes())) {
+            return Appended::Stored;
+        }
+        if let Some(outcome) = check_next(self, call.at, tail) {
+            return outcome;
+        }
+        objects.insert(call.at.0, encode(call));
+        Appended::Stored
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -33,7 +33,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use super::frame::FORMAT;
 use super::identity::LogId;
-use super::{Log, ReadBatch, ReadLimit, Rewrite, Verified, check_append, check_next, check_read};
+use super::{
+    Appended, Call, Log, ReadBatch, ReadLimit, Rewrite, Verified, check_append, check_next, check_read,
+};
 use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
@@ -255,6 +257,24 @@ impl FileLog {
         }
     }
 
+    /// Errors: those of the disk; `NoRoom` and `Io` only if nothing of the call is left.
+    fn append_valid(&self, call: &Call<'_>) -> Result<Appended> {
+        let mut writer = self.writer("append")?;
+        writer.check_held(&self.name)?;
+        if writer.is_latest(call) {
+            return Ok(Appended::Stored);
+        }
+        if let Some(outcome) = check_next(self, call.at, writer.tail()) {
+            return Ok(outcome);
+        }
+        if writer.must_roll(call.records) {
+            self.start_segment(&mut writer)?;
+        }
+        writer.append(&self.name, call)?;
+        self.tail.store(writer.tail().0, Ordering::Release);
+        Ok(Appended::Stored)
+    }
+
     fn known_tail(&self) -> Position {
         Position(self.tail.load(Ordering::Acquire))
     }
@@ -319,17 +339,20 @@ impl Log for FileLog {
         Ok(self.known_tail())
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        check_append(self, at, records)?;
-        let mut writer = self.writer("append")?;
-        writer.check_held(&self.name)?;
-        check_next(self, at, writer.tail())?;
-        if writer.must_roll(records) {
-            self.start_segment(&mut writer)?;
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        if let Err(error) = check_append(self, call) {
+            return Appended::Refused(error);
         }
-        writer.append(&self.name, records)?;
-        self.tail.store(writer.tail().0, Ordering::Release);
-        Ok(())
+        match self.append_valid(call) {
+            Ok(outcome) => outcome,
+            // After `NoRoom` and `Io` the file was cut back to its last record, durably.
+            Err(error) => match error.kind() {
+                ErrorKind::NoRoom | ErrorKind::Io | ErrorKind::Closed | ErrorKind::ReadOnly => {
+                    Appended::Refused(error)
+                }
+                _ => Appended::Lost(error),
+            },
+        }
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

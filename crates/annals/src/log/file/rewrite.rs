@@ -11,8 +11,8 @@ use super::segment::{Segment, SegmentName, io_error, new_salt};
 use super::{FileLog, Listing, segment_of};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, FramePlace, SegmentHeader, encode_frame};
 use crate::log::{
-    Log, LogId, RECORD_BYTES_MAX, ReadBatch, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
-    check_read, refuse_prepared,
+    Appended, Call, Log, LogId, RECORD_BYTES_MAX, ReadBatch, ReadLimit, Rewrite, RewriteRecord,
+    RewriteReport, Rewritten, check_read, refuse_prepared,
 };
 use crate::storage::{Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
@@ -242,8 +242,8 @@ impl Log for RewrittenFiles<'_> {
         self.log.tail()
     }
 
-    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        Err(refuse_prepared(self))
+    fn append_call(&self, _: &Call<'_>) -> Appended {
+        refuse_prepared(self)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

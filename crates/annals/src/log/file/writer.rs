@@ -9,6 +9,7 @@ use super::mark::{Durable, DurableFile};
 use super::segment::{Segment, SegmentName, new_salt};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
 use crate::log::identity::LogId;
+use crate::log::{Call, Token};
 use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -40,6 +41,8 @@ pub(super) struct SegmentWriter {
     active: Arc<Segment>,
     file: Arc<dyn DiskFile>,
     tail: Position,
+    /// The first position of the latest call, and its token.
+    latest: Option<(Position, Token)>,
     /// Units: bytes of the active segment up to the end of its last frame.
     end: u64,
     /// Units: bytes of the file; zeros from `end` on.
@@ -73,6 +76,7 @@ impl SegmentWriter {
             active,
             file,
             tail,
+            latest: None,
             end,
             reserved: end,
             reserve_step: Some(RESERVE_BYTES_MIN),
@@ -126,11 +130,17 @@ impl SegmentWriter {
         self.end > self.active.header.bytes() && self.end + frames_bytes(records) > self.segment_bytes
     }
 
-    /// Writes and syncs `records` after the tail. It acknowledges nothing before both succeeded.
+    /// True if `call` is the latest one, which was durable before.
+    pub fn is_latest(&self, call: &Call<'_>) -> bool {
+        self.latest == Some((call.at, call.token))
+    }
+
+    /// Writes and syncs the records of `call` after the tail. It acknowledges nothing before both succeeded.
     ///
     /// Errors: `NoRoom` or `Io` if the write failed and was undone; the log stays usable. `Unavailable` if the sync
     /// failed, or the write could not be undone; all later appends then fail the same way.
-    pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
+    pub fn append(&mut self, name: &str, call: &Call<'_>) -> Result<()> {
+        let records = call.records;
         self.buffer.clear();
         encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
         let end = self.end + widen(self.buffer.len());
@@ -147,6 +157,7 @@ impl SegmentWriter {
             }
         });
         self.tail = Position(self.tail.0 + widen(records.len()));
+        self.latest = Some((call.at, call.token));
         if self.buffer.capacity() > BUFFER_BYTES_MAX {
             self.buffer = Vec::new();
         }

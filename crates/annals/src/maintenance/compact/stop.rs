@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::log::{Log, LogId, ReadLimit};
+use crate::log::{Appended, Call, Log, LogId, ReadLimit};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Whether the repository is being closed.
@@ -35,8 +35,8 @@ impl Log for StoppableLog<'_> {
         self.log.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.log.append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.log.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -6,22 +6,20 @@ use std::time::Duration;
 
 use super::anew::{Step, step};
 use super::last_read::{LastRead, Looked};
-use super::outcome::refuse;
+use super::outcome::not_writer;
 use super::queue::Committer;
 use super::read_on::{Publish, check_generation, read_on};
 use super::request::CommitRequest;
-use super::sequencer::{Sequenced, Sequencer};
+use super::sequencer::{Pending, Sequenced, Sequencer};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::is_another_log;
+use crate::log::{Term, is_another_log};
 use crate::memory::Memory;
+use crate::model::Instant;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often a log may be rewritten while it is read.
 const REWRITTEN_MAX: u64 = 10;
-
-/// How often in a row the log may answer that a position is taken, but have no record there.
-const EMPTY_CONFLICTS_MAX: u32 = 100;
 
 /// How a repository that was opened read-only stands to the log that it follows.
 #[derive(Debug)]
@@ -56,6 +54,10 @@ pub(crate) struct Look {
 /// Errors: those of the log; `Unavailable` if it is another log, or has lost records that were read from it; `TooLarge` if
 /// the memory budget does not hold it.
 pub(crate) fn look(committer: &Committer) -> Result<Look> {
+    // One that may write some day goes on from whole graphs only.
+    if committer.may_write {
+        return follow(committer).map(|_| Look { is_current: true, has_more: false });
+    }
     let mut last = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner);
     look_held(committer, &mut last)
 }
@@ -96,12 +98,42 @@ fn goes_on(committer: &Committer, last: &mut LastRead, published: &Indexed) -> b
     if published.is_vacant || last.fits(&published.graph, log) {
         return !published.is_vacant;
     }
-    let goes_on = committer.is_follower() && last.go_on(&published.graph, log);
+    let goes_on = !committer.may_write && last.go_on(&published.graph, log);
     if goes_on {
         // Cached records may hold what was removed.
         committer.source.clear();
     }
     goes_on
+}
+
+/// Reads on in a repository that does not write at present. Does nothing while it begins or ends to write.
+pub(crate) fn follow(committer: &Committer) -> Result<Graph> {
+    if !committer.may_write {
+        return catch_up(committer);
+    }
+    let Some(sequencer) = committer.idle_sequencer() else {
+        return Ok(committer.publisher.load().graph.clone());
+    };
+    let outcome = catch_up(committer);
+    committer.return_sequencer(sequencer);
+    outcome
+}
+
+/// The end of the log.
+pub(in crate::write) struct LogEnd {
+    pub(in crate::write) position: Position,
+    /// The earliest instant of a next record.
+    pub(in crate::write) instant: Instant,
+    /// The highest term that a record has begun since the repository was opened.
+    pub(in crate::write) term: Term,
+}
+
+/// Reads to the end of the log. The caller has the sequencer.
+pub(in crate::write) fn read_to_end(committer: &Committer) -> Result<LogEnd> {
+    let graph = catch_up(committer)?;
+    let term = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+    let last = Instant::from_checked_micros(graph.last_instant());
+    Ok(LogEnd { position: graph.position, instant: (committer.clock)().max(last), term })
 }
 
 /// How the repository stands to its log.
@@ -149,7 +181,7 @@ fn read_published(committer: &Committer, last: &mut LastRead) -> Result<Look> {
     }
     // Order: its memory is needed.
     drop(indexed);
-    match step(committer, &mut last.anew, tail, is_current) {
+    match step(committer, last, tail, is_current) {
         Step::Published => {
             last.forget_generation();
             Ok(Look { is_current: true, has_more: false })
@@ -172,41 +204,54 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Called when another writer took the positions of a batch: applies the other records, then queues the batch
-    /// again.
+    /// Called when another writer took the positions of a batch: queues the batch again, and applies the other records.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
-        let requests: Vec<CommitRequest> = lost.into_iter().map(|sequenced| sequenced.request).collect();
-        self.recent.clear();
-        self.recent_changes = 0;
-        match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(graph) => {
-                self.go_on_from(graph);
-                queue_again(committer, requests);
-            }
-            Err(error) => {
-                committer.fail(&error);
-                refuse(requests, &error);
-            }
-        }
+        let requests = lost.into_iter().map(|sequenced| sequenced.request);
+        // Those that were told of an unknown outcome may have been repeated by their clients since.
+        queue_again(committer, requests.filter(|request| !request.is_told()).collect());
+        self.read_others(committer);
     }
 
-    /// Stops if a log keeps refusing a position without having a record there.
-    fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
+    /// Applies the records of others, and goes on from there. While the log does not answer, or has none, it is asked again
+    /// later.
+    pub(super) fn read_others(&mut self, committer: &Committer) {
+        self.recent.clear();
+        self.recent_changes = 0;
+        let graph = match catch_up(committer) {
+            Ok(graph) => graph,
+            Err(error) if passes(&error) => {
+                self.pending = Some(Pending::Records);
+                return committer.note_stall(&error);
+            }
+            Err(error) => return committer.fail(&error),
+        };
+        let seen = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+        if seen > committer.term() {
+            self.go_on_from(graph);
+            return committer.demote(&not_writer(""));
+        }
         let is_news = graph.position > self.known_position;
         self.known_position = graph.position;
-        self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
-        if self.empty_conflicts <= EMPTY_CONFLICTS_MAX {
-            return Ok(graph);
+        let next = graph.position.next();
+        self.go_on_from(graph);
+        if is_news {
+            return committer.end_stall();
         }
-        Err(Error::new(
-            ErrorKind::Unavailable,
-            format!(
-                "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
-                committer.source.log().describe(),
-                graph.position.next()
-            ),
-        ))
+        let text = format!(
+            "{}: position {next} is said to be taken and holds no record; look at the log",
+            committer.source.log().describe(),
+        );
+        committer.note_stall(&Error::new(ErrorKind::Unavailable, text));
     }
+}
+
+/// True if the log may be read again later, without help.
+fn passes(error: &Error) -> bool {
+    let may_pass = matches!(
+        error.kind(),
+        ErrorKind::Unavailable | ErrorKind::Io | ErrorKind::NoRoom | ErrorKind::TooLarge | ErrorKind::Busy
+    );
+    may_pass && !is_another_log(error)
 }
 
 /// Queues requests again, at the front, so that the next batch keeps its bounds.

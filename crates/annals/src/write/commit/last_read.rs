@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::{Log, LogId, ReadLimit, another_log};
+use crate::log::{Log, LogId, ReadLimit, Term, another_log};
 use crate::{Error, Position, Result};
 
 /// While there is nothing to read, the last record is compared with the log so often.
@@ -30,8 +30,10 @@ impl Default for Looked {
 
 /// The log of a graph, and the last record that was read from it.
 #[derive(Default)]
-pub(super) struct LastRead {
+pub(in crate::write) struct LastRead {
     log: Option<LogId>,
+    /// The highest term that a record has begun which was read.
+    pub(in crate::write) term: Term,
     record: Option<KnownRecord>,
     /// The generation of a published graph, and the generation of the log with which it goes on: it has every record that
     /// rewritings between them changed.

@@ -11,8 +11,10 @@ use std::time::Instant as Clock;
 use super::outcome::{refuse, tell};
 use super::queue::Committer;
 use super::request::{Work, panicked};
-use super::sequencer::{Batch, Sequencer};
+use super::sequencer::{Batch, InDoubt, Pending, Sequencer};
+use super::stall::unknown;
 use super::ticket::{Receipt, Ticket};
+use crate::log::{Appended, Call};
 use crate::{Error, ErrorKind, Result};
 
 impl Committer {
@@ -20,7 +22,7 @@ impl Committer {
     pub(in crate::write) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
         let (mut state, ticket) = self.push(work, true)?;
         let is_alone = state.requests.len() == 1 && state.replacement.is_none();
-        match state.sequencer.take_if(|_| is_alone) {
+        match state.sequencer.take_if(|sequencer| is_alone && sequencer.pending.is_none()) {
             Some(sequencer) => {
                 // Only this transaction: a callback of another one may close the repository, and closing waits for the
                 // sequencer.
@@ -44,17 +46,60 @@ impl Committer {
         }));
         // Even after a panic in this code, no thread may wait for ever.
         if outcome.is_err() {
-            return self.fail(&panicked());
+            return self.fail(&refusal(&panicked()));
         }
         let mut state = self.state();
         state.sequencer = Some(sequencer);
         self.call(state);
     }
 
+    /// Goes on with what comes before the next batch. True if that may begin.
+    fn try_again(&self, sequencer: &mut Sequencer) -> bool {
+        match sequencer.pending.take() {
+            None => {}
+            Some(Pending::Call(in_doubt)) => send(self, sequencer, *in_doubt, true),
+            Some(Pending::Records) => sequencer.read_others(self),
+        }
+        self.tell_stall(sequencer);
+        sequencer.pending.is_none()
+    }
+
+    /// Once the log has not answered for too long: refuses what is queued, and tells the transactions of the latest call
+    /// that their outcome is unknown. When the repository is being closed, gives up.
+    fn tell_stall(&self, sequencer: &mut Sequencer) {
+        let mut state = self.state();
+        let is_closing = state.is_closing;
+        let patience = self.limits.log_patience;
+        let Some(stall) = state.stall.as_mut().filter(|stall| stall.is_long(patience)) else { return };
+        let (is_first, refusal, unknown) = (stall.tell(), stall.refusal(), stall.unknown());
+        if sequencer.pending.is_none() {
+            // The next write finds out whether it is over.
+            state.stall = None;
+        }
+        let queued = std::mem::take(&mut state.requests);
+        state.bytes = 0;
+        drop(state);
+        self.room.notify_all();
+        refuse(queued, &refusal);
+        if let Some(Pending::Call(in_doubt)) = &sequencer.pending {
+            in_doubt.batch.sequenced.iter().for_each(|sequenced| sequenced.request.give_up(&unknown));
+        }
+        if is_closing && sequencer.pending.take().is_some() {
+            return self.fail(&refusal);
+        }
+        if is_first && sequencer.pending.is_some() {
+            self.report_refusal(Some(&refusal));
+        }
+    }
+
     /// Waits for work. Shape: `None` if no more work will come.
     fn next_work(&self) -> Option<Box<Sequencer>> {
         let mut state = self.state();
         while !state.is_over() {
+            if let Some(rest) = self.rest(&state) {
+                state = self.work.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
             if state.has_work()
                 && let Some(sequencer) = state.sequencer.take()
             {
@@ -87,7 +132,11 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
 /// Commits queued transactions until the repository is closed or the log fails.
 pub(super) fn run(committer: &Committer) {
     while let Some(sequencer) = committer.next_work() {
-        committer.lead(sequencer, |sequencer| sequence(committer, sequencer));
+        committer.lead(sequencer, |sequencer| {
+            if committer.try_again(sequencer) {
+                sequence(committer, sequencer);
+            }
+        });
     }
 }
 
@@ -113,22 +162,31 @@ fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
 
 /// Appends, publishes, reports: in this order, so that no reader sees a record that is not durable.
 fn append(committer: &Committer, sequencer: &mut Sequencer) {
-    let Batch { sequenced, graph, events } = sequencer.hand_over();
+    let batch = sequencer.hand_over();
     if let Err(error) = committer.publisher.wait_for_room() {
         committer.fail(&error);
-        return refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        return refuse(batch.sequenced.into_iter().map(|sequenced| sequenced.request), &error);
     }
+    let token = sequencer.next_token();
+    send(committer, sequencer, InDoubt { batch, token }, false);
+}
+
+/// Sends a call to the log, for the first time or again, and does what its outcome asks for.
+pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: InDoubt, is_again: bool) {
+    let sequenced = &in_doubt.batch.sequenced;
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
-    let at = sequenced[0].position;
+    let call =
+        Call { at: sequenced[0].position, token: in_doubt.token, term: committer.term(), records: &records };
     let start = Clock::now();
     // The log may be code of the application, and it may panic.
-    let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
-    match outcome.unwrap_or_else(|_| Err(panicked())) {
-        Ok(()) => {
+    let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append_call(&call)));
+    match outcome.unwrap_or_else(|_| Appended::Lost(panicked())) {
+        Appended::Stored => {
             if let Some(observer) = &committer.observer {
                 observer.appended(records.len(), start.elapsed());
             }
+            let Batch { sequenced, graph, events } = in_doubt.batch;
             let before = committer.publish(graph, events);
             committer.note_append(None);
             tell(sequenced.into_iter().map(|sequenced| {
@@ -139,21 +197,29 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
             // freed.
             drop(before);
         }
-        Err(error) if error.kind() == ErrorKind::Conflict => {
+        Appended::Taken => {
+            let Batch { sequenced, graph, .. } = in_doubt.batch;
             // Order: the sequencer replaces this graph, and no other thread may hold it then.
             drop(graph);
             sequencer.sequence_again(committer, sequenced);
         }
-        Err(error) if error.kind().leaves_nothing() => {
+        Appended::Refused(error) if !is_again => {
+            let Batch { sequenced, graph, .. } = in_doubt.batch;
             // Order: as above.
             drop(graph);
-            committer.note_append(Some(&error));
+            if error.kind().leaves_nothing() {
+                committer.note_append(Some(&error));
+            }
             sequencer.withdraw(committer, sequenced, &error);
         }
-        Err(error) => {
-            let error = refusal(&error);
-            committer.fail(&error);
-            refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        // A refusal of this try says nothing about an earlier one, which may be under way.
+        Appended::Refused(error) | Appended::Unknown(error) => {
+            sequencer.pending = Some(Pending::Call(Box::new(in_doubt)));
+            committer.note_stall(&error);
+        }
+        Appended::Lost(error) => {
+            committer.fail(&refusal(&error));
+            refuse(in_doubt.batch.sequenced.into_iter().map(|sequenced| sequenced.request), &unknown(&error));
         }
     }
 }

@@ -10,6 +10,7 @@ use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
+use super::stall::Stall;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};
 use crate::contents::Contents;
@@ -38,6 +39,8 @@ pub(crate) struct Limits {
     pub(crate) queue_transactions: usize,
     /// Most bytes waiting to be sequenced.
     pub(crate) queue_bytes: usize,
+    /// Writes are refused once the log has not answered for so long.
+    pub(crate) log_patience: Duration,
 }
 
 /// Why the log refused an append, and when.
@@ -58,7 +61,7 @@ pub(crate) struct Committer {
     pub(in crate::write) held_timer: Arc<()>,
     pub(in crate::write) clock: WallClock,
     pub(super) observer: Option<Arc<dyn Observer>>,
-    limits: Limits,
+    pub(super) limits: Limits,
     pub(in crate::write) validators: Arc<Validators>,
     pub(super) state: Mutex<State>,
     // The thread of the repository waits here for work, or for the end.
@@ -72,6 +75,11 @@ pub(crate) struct Committer {
     /// A thread that reads records from the log holds this until it has published them.
     pub(super) last_read: Mutex<LastRead>,
     pub(super) looked: Mutex<Looked>,
+    /// False in a repository that only ever follows.
+    pub(super) may_write: bool,
+    pub(super) is_writer: AtomicBool,
+    /// The term in which it writes, or wrote last.
+    pub(super) term: AtomicU64,
 }
 
 /// The state that the mutex guards.
@@ -86,6 +94,8 @@ pub(in crate::write) struct State {
     pub(super) sequencer: Option<Box<Sequencer>>,
     /// Why the log refused the last batch; cleared when it accepts one, or has room.
     refused: Option<Refused>,
+    /// While the log does not answer.
+    pub(super) stall: Option<Stall>,
     /// A graph rebuilt from a rewritten log, to continue from; and the sender for the thread that waits for it.
     pub(super) replacement: Option<(Indexed, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why all writes are refused.
@@ -105,7 +115,12 @@ impl Committer {
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
+        let is_writer = read_only.is_none();
+        let may_write = read_only.as_ref().is_none_or(|error| error.kind() == ErrorKind::NotWriter);
         Committer {
+            may_write,
+            is_writer: AtomicBool::new(is_writer),
+            term: AtomicU64::new(0),
             publisher: Arc::new(Publisher::new(indexed)),
             source,
             contents,
@@ -147,11 +162,6 @@ impl Committer {
         Err(Error::opening(text, read.0, all.0))
     }
 
-    /// True if it only reads what others write.
-    pub(super) fn is_follower(&self) -> bool {
-        self.state().read_only.is_some()
-    }
-
     /// The publisher of graphs.
     pub(crate) fn publisher(&self) -> &Arc<Publisher> {
         &self.publisher
@@ -187,7 +197,8 @@ impl Committer {
         if let Some(error) = self.failure() {
             return Some(error);
         }
-        self.refused().or_else(|| self.source.memory().charge(Need::default()).err())
+        let stalled = self.state().stalled(self.limits.log_patience);
+        stalled.or_else(|| self.refused()).or_else(|| self.source.memory().charge(Need::default()).err())
     }
 
     /// Why the log refused the last append, unless there is room again.
@@ -219,15 +230,40 @@ impl Committer {
     /// Notes what the log said to the last append: why it refused it, or that it took it.
     pub(super) fn note_append(&self, refusal: Option<&Error>) {
         let new = refusal.map(|error| Refused { error: error.duplicate(), found: Clock::now() });
-        let old = std::mem::replace(&mut self.state().refused, new);
+        let mut state = self.state();
+        let old = std::mem::replace(&mut state.refused, new);
+        let is_stalled = state.stall.is_some();
+        drop(state);
+        if is_stalled {
+            self.end_stall();
+        }
         // A full disk refuses every write: one report is enough.
         if old.map(|refused| refused.error.kind()) != refusal.map(Error::kind) {
             self.report_refusal(refusal);
         }
     }
 
+    /// Notes that the log did not answer.
+    pub(super) fn note_stall(&self, error: &Error) {
+        self.state().stall.get_or_insert_with(|| Stall::new(error)).note(error);
+    }
+
+    /// Notes that the log answers again.
+    pub(super) fn end_stall(&self) {
+        let stall = self.state().stall.take();
+        if stall.is_some_and(|stall| stall.is_told()) {
+            self.report_refusal(None);
+        }
+    }
+
+    /// How long the committing thread rests, because the log does not answer; `None` if it need not.
+    pub(super) fn rest(&self, state: &State) -> Option<Duration> {
+        let stall = state.stall.as_ref().filter(|_| state.has_work())?;
+        Some(stall.rest(self.limits.log_patience)).filter(|rest| !rest.is_zero())
+    }
+
     /// Reports that the log refuses appends from now on, or that it takes them again.
-    fn report_refusal(&self, refusal: Option<&Error>) {
+    pub(super) fn report_refusal(&self, refusal: Option<&Error>) {
         match (&self.observer, refusal) {
             (Some(observer), Some(error)) => observer.refused(error),
             (Some(observer), None) => observer.accepted(),
@@ -271,6 +307,9 @@ impl Committer {
         let mut state = self.state();
         loop {
             state.check_writable()?;
+            if let Some(error) = state.stalled(self.limits.log_patience) {
+                return Err(error);
+            }
             let has_room = state.requests.is_empty()
                 || (state.requests.len() < self.limits.queue_transactions
                     && state.bytes + bytes <= self.limits.queue_bytes);
@@ -394,13 +433,23 @@ impl Committer {
 impl State {
     /// True if the thread of the repository has work.
     pub(super) fn has_work(&self) -> bool {
-        self.replacement.is_some() || !self.requests.is_empty()
+        self.replacement.is_some() || !self.requests.is_empty() || self.is_pending()
+    }
+
+    /// True while something comes before the next batch.
+    fn is_pending(&self) -> bool {
+        self.sequencer.as_ref().is_some_and(|sequencer| sequencer.pending.is_some())
     }
 
     /// True if nothing is queued or in progress, and nothing more will come.
     pub(super) fn is_over(&self) -> bool {
         let is_idle = self.sequencer.is_some() && !self.has_work();
         self.failed.is_some() || (self.is_closing && is_idle)
+    }
+
+    /// Why writes are refused, once the log has not answered for so long.
+    fn stalled(&self, patience: Duration) -> Option<Error> {
+        self.stall.as_ref().filter(|stall| stall.is_long(patience)).map(Stall::refusal)
     }
 
     pub(in crate::write) fn check_writable(&self) -> Result<()> {

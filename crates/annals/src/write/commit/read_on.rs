@@ -8,6 +8,7 @@ use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::log::ReadLimit;
 use crate::memory::{Memory, StoredData};
+use crate::record::term_of;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// While there is more to read, what was read is published so often.
@@ -91,6 +92,7 @@ pub(super) fn read_on(
             let stored = StoredData::Records { done: graph.position.0, all: position.0 };
             memory.charge_stored(bytes.len(), stored)?;
             crate::maintenance::recover::apply(graph, position, &bytes)?;
+            last.term = last.term.max(term_of(&bytes).unwrap_or_default());
             latest = Some(bytes);
         }
         match latest {

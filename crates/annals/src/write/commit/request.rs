@@ -18,6 +18,18 @@ pub(crate) struct CommitRequest {
     pub(super) promise: Promise,
 }
 
+impl CommitRequest {
+    /// Tells of an unknown outcome before it is known. Whatever it turns out to be is not told any more.
+    pub(super) fn give_up(&self, error: &Error) {
+        self.promise.give_up(error);
+    }
+
+    /// True if an outcome was told.
+    pub(super) fn is_told(&self) -> bool {
+        self.promise.is_told()
+    }
+}
+
 /// A classification in a copy that the same transaction wrote: it gets its stamps at commit.
 pub(crate) struct OwnStamps {
     /// Number of the change that saves the copy.
@@ -88,7 +100,7 @@ pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: &[Change]) -> Need
 /// The error after a panic of the committing thread: the outcome is unknown.
 pub(crate) fn panicked() -> Error {
     Error::new(
-        ErrorKind::Unavailable,
+        ErrorKind::OutcomeUnknown,
         "a committing thread has panicked; whether the transaction is durable is unknown; reopen the repository",
     )
 }

@@ -14,7 +14,7 @@ use super::request::{CommitRequest, Work};
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
-use crate::log::APPEND_RECORDS_MAX;
+use crate::log::{APPEND_RECORDS_MAX, Token};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::Source;
@@ -42,8 +42,22 @@ pub(super) struct Batch {
     pub(super) events: graph::put::EventBatch,
 }
 
+/// Work that comes before the next batch, while the log does not answer.
+pub(super) enum Pending {
+    /// A call whose outcome is unknown: it is sent again.
+    Call(Box<InDoubt>),
+    /// Records of others: the log says that a position is taken, and cannot be read.
+    Records,
+}
+
+/// A call, until its outcome is known.
+pub(super) struct InDoubt {
+    pub(super) batch: Batch,
+    pub(super) token: Token,
+}
+
 /// The state for sequencing. There is one; the thread that holds it commits.
-pub(super) struct Sequencer {
+pub(in crate::write) struct Sequencer {
     /// The graph after all sequenced transactions.
     pub(super) working: Graph,
     // Empty unless a thread commits.
@@ -62,10 +76,11 @@ pub(super) struct Sequencer {
     validators: Arc<Validators>,
     publisher: Arc<Publisher>,
     source: Arc<Source>,
-    /// How often in a row the log reported a position as taken, but had no record there.
-    pub(super) empty_conflicts: u32,
     /// The last position at the latest conflict.
     pub(super) known_position: Position,
+    pub(super) pending: Option<Pending>,
+    /// The token of the latest call.
+    token: Token,
 }
 
 impl Sequencer {
@@ -84,9 +99,16 @@ impl Sequencer {
             validators: Arc::clone(&committer.validators),
             publisher: Arc::clone(&committer.publisher),
             source: Arc::clone(&committer.source),
-            empty_conflicts: 0,
             known_position: Position::ZERO,
+            pending: None,
+            token: Token::random(),
         }
+    }
+
+    /// A token for the next call.
+    pub(super) fn next_token(&mut self) -> Token {
+        self.token = self.token.next();
+        self.token
     }
 
     /// True if no record waits to be appended.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::request::{Work, panicked};
 use crate::model::Instant;
 use crate::sync::{Mutex, MutexGuard, OnceLock};
-use crate::{Position, Result};
+use crate::{Error, Position, Result};
 
 /// Proof that a transaction is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,17 @@ impl Promise {
 
     pub(super) fn gate(&self) -> &Arc<Gate> {
         &self.0.0.gate
+    }
+
+    /// Sets the outcome, and opens the gate. A later outcome is not told.
+    pub(super) fn give_up(&self, error: &Error) {
+        self.0.settle(Err(error.duplicate()), None);
+        self.gate().open();
+    }
+
+    /// True if an outcome is set.
+    pub(super) fn is_told(&self) -> bool {
+        self.0.0.outcome.get().is_some()
     }
 
     /// Sets the outcome and returns the content of the transaction. The threads at the gate see it when the gate opens.

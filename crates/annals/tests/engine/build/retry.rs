@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::{InstanceId, NewEntity, Options, Patch, Position, Repository, Result, Value};
 
 /// A log on a device that takes its time.
@@ -14,9 +14,9 @@ impl Log for SlowLog {
         self.0.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         std::thread::sleep(Duration::from_millis(5));
-        self.0.append(at, records)
+        self.0.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 use crate::support::trees::path;
@@ -22,12 +22,12 @@ impl Log for FullLog {
         self.log.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         if !self.is_full.load(Ordering::SeqCst) {
-            return self.log.append(at, records);
+            return self.log.append_call(call);
         }
         self.refused.fetch_add(1, Ordering::SeqCst);
-        Err(Error::new(ErrorKind::NoRoom, "the disk is full"))
+        Appended::Refused(Error::new(ErrorKind::NoRoom, "the disk is full"))
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

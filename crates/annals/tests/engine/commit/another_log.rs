@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 use crate::support::copy_folder;
@@ -29,8 +29,8 @@ impl Log for Address {
         self.log().tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.log().append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.log().append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::dump;
 use crate::support::dump::assert_same;
 use crate::support::named::{id, new};
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 /// The behaviours of an append.
@@ -56,19 +56,19 @@ impl Log for ToldLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         self.callers.lock().unwrap().push(std::thread::current().id());
         while self.order.load(Ordering::SeqCst) == WAIT {
             std::thread::sleep(Duration::from_millis(1));
         }
         match self.order.load(Ordering::SeqCst) {
-            FAIL => Err(Error::new(ErrorKind::Unavailable, "on purpose")),
+            FAIL => Appended::Lost(Error::new(ErrorKind::Unavailable, "on purpose")),
             REFUSE_ONE => {
                 self.tell(GO_ON);
-                Err(Error::new(ErrorKind::NoRoom, "on purpose"))
+                Appended::Refused(Error::new(ErrorKind::NoRoom, "on purpose"))
             }
             PANIC => panic!("on purpose"),
-            _ => self.inner.append(at, records),
+            _ => self.inner.append_call(call),
         }
     }
 
@@ -159,10 +159,11 @@ fn a_failure_or_panic_of_the_log_in_a_leading_commit_is_told_to_all_and_ends_wri
                 committing.push(scope.spawn(move || create(repository, &name).commit()));
             }
             log.tell(order);
-            let waited = submitted.iter().map(Ticket::wait);
-            let committed = committing.into_iter().map(|thread| thread.join().unwrap());
-            for outcome in waited.chain(committed) {
-                assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Unavailable);
+            let mut committing = committing.into_iter().map(|thread| thread.join().unwrap().unwrap_err());
+            assert_eq!(committing.next().unwrap().kind(), ErrorKind::OutcomeUnknown, "it was sent");
+            let waited = submitted.iter().map(|ticket| ticket.wait().unwrap_err());
+            for refused in waited.chain(committing) {
+                assert_eq!(refused.kind(), ErrorKind::Unavailable);
             }
         });
         log.tell(GO_ON);

@@ -4,6 +4,8 @@ mod isolation;
 mod writers;
 mod another_log;
 mod compacted_log;
+mod unanswered;
+mod takeovers;
 mod tickets;
 mod leaders;
 mod clock;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant as Clock};
 
 use crate::support::CheckedRepository;
 use crate::support::named::{entity, id, new, set, two_entities};
-use annals::log::{Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 #[test]
@@ -130,11 +130,11 @@ impl Log for GatedLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+    fn append_call(&self, call: &Call<'_>) -> Appended {
         while !self.is_open.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.inner.append(at, records)
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

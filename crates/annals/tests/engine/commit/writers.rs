@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::CheckedRepository;
 use crate::support::named::{entity, id, new, number, set};
-use annals::log::{FaultLog, FaultPlan, Log, MemoryLog, ReadLimit};
+use annals::log::{Appended, Call, FaultLog, FaultPlan, Log, MemoryLog, ReadLimit};
 use annals::*;
 
 #[test]
@@ -87,9 +87,12 @@ fn a_log_that_answers_conflict_for_nothing_is_asked_again() {
 fn a_log_that_always_answers_conflict_for_nothing_is_given_up() {
     let plan = FaultPlan { append_conflict: 1_000, ..FaultPlan::default() };
     let log = Arc::new(FaultLog::new(MemoryLog::new(), plan));
-    let repository = CheckedRepository::on(log).unchecked();
+    let options = Options { log_patience_ms: 100, ..Options::default() };
+    let repository = Repository::with_log(log.clone(), options).unwrap();
     let refused = repository.transact(|t| t.create_entity(new("a")));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unavailable);
+    log.set_plan(FaultPlan::default());
+    repository.transact(|t| t.create_entity(new("a"))).unwrap();
 }
 
 /// A follower's own thread and its caller both read on; the slower of them took the later graph back.
@@ -135,8 +138,8 @@ impl Log for WatchedLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.inner.append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use crate::support::object_log::ObjectLog;
 use annals::log::conformance::TestedLog;
+use annals::log::register_conformance::check_register;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog, log_conformance};
 
 log_conformance!(memory, || {
     let log = MemoryLog::new();
     let handle = log.clone();
-    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone())).remote()
 });
 
 log_conformance!(objects, || {
     let log = ObjectLog::new();
     let handle = log.clone();
-    TestedLog::new(log).with_handle(move || Arc::new(handle.clone()))
+    TestedLog::new(log).with_handle(move || Arc::new(handle.clone())).remote()
 });
 
 log_conformance!(memory_with_faults_off, || TestedLog::new(FaultLog::new(
@@ -27,6 +28,14 @@ log_conformance!(memory_with_short_reads, || {
     let plan = FaultPlan { read_short: 500, ..FaultPlan::default() };
     TestedLog::new(Arc::new(FaultLog::new(MemoryLog::new(), plan)))
 });
+
+#[test]
+fn a_register_in_memory_conforms() {
+    let log = MemoryLog::with_register();
+    let other = log.clone();
+    check_register(&[log.register().unwrap(), other.register().unwrap()]);
+    assert!(MemoryLog::new().register().is_none());
+}
 
 fn file_subject(options: FileOptions) -> TestedLog {
     let folder = tempfile::tempdir().expect("temporary folder");

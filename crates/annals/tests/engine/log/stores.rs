@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annals::log::{Log, LogId, MemoryLog, ReadLimit, Rewrite};
+use annals::log::{Appended, Call, Log, LogId, MemoryLog, ReadLimit, Rewrite};
 use annals::storage::simulated_disk::SimulatedDisk;
 use annals::storage::{Disk, DiskStore, Store, conformance};
 use annals::{ErrorKind, Id, InstanceId, NewEntity, Options, Position, Repository, Result};
@@ -20,8 +20,8 @@ impl Log for CountingLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.inner.append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as Clock};
 
-use annals::log::{Log, MemoryLog, ReadLimit, Rewrite, RewriteRecord, Rewritten};
+use annals::log::{Appended, Call, Log, MemoryLog, ReadLimit, Rewrite, RewriteRecord, Rewritten};
 use annals::storage::Disk;
 use annals::storage::simulated_disk::{Fault, SimulatedDisk};
 use annals::*;
@@ -26,8 +26,8 @@ impl Log for SlowLog {
         self.inner.tail()
     }
 
-    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
-        self.inner.append(at, records)
+    fn append_call(&self, call: &Call<'_>) -> Appended {
+        self.inner.append_call(call)
     }
 
     fn read(&self, from: Position, _: ReadLimit) -> Result<Vec<Vec<u8>>> {

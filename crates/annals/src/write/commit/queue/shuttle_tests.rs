@@ -4,7 +4,7 @@ use shuttle::thread;
 
 use super::*;
 use crate::NewEntity;
-use crate::log::{Log, MemoryLog, ReadLimit};
+use crate::log::{Appended, Call, Log, MemoryLog, ReadLimit};
 use crate::memory::Memory;
 use crate::sync::in_many_orders;
 use crate::write::Receipt;
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(3_600);
 
 fn committer(queue_transactions: usize, log: impl Log + 'static) -> Arc<Committer> {
     let source = Source::new(Arc::new(log), Arc::new(Memory::new(None)));
-    let limits = Limits { queue_transactions, queue_bytes: 1 << 20 };
+    let limits = Limits { queue_transactions, queue_bytes: 1 << 20, log_patience: Duration::from_secs(10) };
     let clock = Arc::new(crate::Instant::now);
     let empty = Indexed::new(Graph::with_spill(None), Arc::default());
     Arc::new(Committer::new(empty, Arc::new(source), None, clock, None, limits, None))
@@ -130,8 +130,8 @@ impl Log for FailingLog {
         Ok(Position::ZERO)
     }
 
-    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        Err(Error::new(ErrorKind::Unavailable, "on purpose"))
+    fn append_call(&self, _: &Call<'_>) -> Appended {
+        Appended::Lost(Error::new(ErrorKind::Unavailable, "on purpose"))
     }
 
     fn read(&self, _: Position, _: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -1,9 +1,9 @@
 package dev.annals;
 
 /**
- * The kind {@code unavailable}: the log did not answer; or nobody knows whether the last append became durable; or the
- * thread of the indexes panicked, and the repository refuses writes. Remedy: reopen the repository; then check whether
- * the change is there before you repeat it.
+ * The kind {@code unavailable}: the log does not answer, and nothing was written; or the log, or the thread of the
+ * indexes, has failed, and the repository refuses writes. Remedy: send the change again later; if the text says so,
+ * reopen the repository first.
  */
 public final class UnavailableException extends AnnalsException {
     private static final long serialVersionUID = 1L;
