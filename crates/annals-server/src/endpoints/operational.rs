@@ -23,7 +23,14 @@ use crate::request::commit::Signature;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| {
-        endpoint.tag("operational").fails(&["read-only", "unavailable", "no-room", "io", "too-large"])
+        endpoint.tag("operational").fails(&[
+            "read-only",
+            "not-writer",
+            "unavailable",
+            "no-room",
+            "io",
+            "too-large",
+        ])
     };
     let writes = |endpoint: Endpoint| of(endpoint).takes(parameters::signing_author()).fails(&["conflict"]);
     let pushes = [

@@ -7,7 +7,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
 use annals::log::LogId;
-use annals::{Error, ErrorKind, Observer, Operational, Position, Repository, Snapshot};
+use annals::{Error, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::cursors::CursorKey;
@@ -203,17 +203,15 @@ impl Door {
 
     /// Refuses what only the server of the writer has: leases, and the state that is pushed under them.
     ///
-    /// Errors: as [`Door::repository`]; `read-only` in a follower.
+    /// Errors: as [`Door::repository`]; as of its writes in a follower.
     pub fn check_has_leases(&self) -> Result<(), Problem> {
-        if !self.repository()?.is_read_only() {
-            return Ok(());
-        }
+        let Err(refused) = self.repository()?.check_writer() else { return Ok(()) };
         let writer = (self.writer)();
         let place = writer.map_or_else(|| "its writer".to_owned(), |url| format!("its writer, {url}"));
         let text = format!(
             "repository: it is open for reading only; leases, and the state pushed under them, are at {place}"
         );
-        Err(Error::new(ErrorKind::ReadOnly, text).into())
+        Err(Error::new(refused.kind(), text).into())
     }
 
     /// The present of the repository.

@@ -27,6 +27,7 @@ struct Stored {
     register: BTreeMap<Slot, Vec<u8>>,
     /// The last position of each rewriting.
     rewritten: Vec<Position>,
+    register: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Stored {

@@ -170,14 +170,14 @@ impl Drop for Open {
 impl Operational {
     /// The operational view over a repository, without leases. It writes nothing there.
     ///
-    /// Errors: `ReadOnly` for a repository that is open for reading only: its writer has the leases. `Io` if no thread can
+    /// Errors: `ReadOnly`, or `NotWriter`, for a repository that does not write: its writer has the leases. `Io` if no thread can
     /// be started.
     pub fn over(running: &Repository) -> Result<Operational> {
-        if running.is_read_only() {
-            let text = "operational view: the repository is open for reading only; leases, and the state pushed under them, \
-                        are at its writer";
-            return Err(Error::new(ErrorKind::ReadOnly, text));
-        }
+        running.check_writer().map_err(|error| {
+            let text = "operational view: this repository does not write, and leases, with the state pushed under them, are \
+                        at its writer";
+            Error::new(error.kind(), text)
+        })?;
         Operational::within(running, Account::new(running.memory_bytes_max()))
     }
 

@@ -9,6 +9,7 @@ use super::queue::Committer;
 use super::read_on::{Publish, check_generation, instant_at, read_on};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
+use crate::log::Term;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How long a step takes, unless one record takes longer. Between two steps the published graph reads on.
@@ -28,18 +29,20 @@ pub(super) enum Step {
 }
 
 /// Reads on for a moment. `is_current` is true if the published graph goes on meanwhile.
-pub(super) fn step(committer: &Committer, anew: &mut Anew, tail: Position, is_current: bool) -> Step {
+pub(super) fn step(committer: &Committer, last: &mut LastRead, tail: Position, is_current: bool) -> Step {
+    let LastRead { anew, term, .. } = last;
     anew.tail = tail;
     let paused = |pause: &&Pause| pause.is_current == is_current && pause.ends_at > Instant::now();
     if let Some(pause) = anew.pause.as_ref().filter(paused) {
         return Step::Paused(pause.error.duplicate());
     }
     match try_step(committer, anew, is_current) {
-        Ok(true) => {
+        Ok(Some(read)) => {
+            *term = read.max(*term);
             *anew = Anew::default();
             Step::Published
         }
-        Ok(false) => Step::Begun,
+        Ok(None) => Step::Begun,
         Err(error) => {
             anew.begun = None;
             // A graph that goes on stays, and so does the one of a writer.
@@ -56,8 +59,8 @@ pub(super) fn step(committer: &Committer, anew: &mut Anew, tail: Position, is_cu
     }
 }
 
-/// Shape: true once the new graph is published.
-fn try_step(committer: &Committer, anew: &mut Anew, is_current: bool) -> Result<bool> {
+/// Shape: the highest term of a record, once the new graph is published.
+fn try_step(committer: &Committer, anew: &mut Anew, is_current: bool) -> Result<Option<Term>> {
     let (log, memory) = (committer.source.log(), committer.source.memory());
     let begun = anew.begun.take().filter(|begun| begun.0.graph.generation == log.generation());
     let (mut indexed, mut last) = match begun {
@@ -76,7 +79,7 @@ fn try_step(committer: &Committer, anew: &mut Anew, is_current: bool) -> Result<
     check_generation(committer, indexed.graph.generation)?;
     if !is_whole {
         anew.begun = Some(Box::new((indexed, last)));
-        return Ok(false);
+        return Ok(None);
     }
     let (position, instant) = anew.shown(&committer.publisher.load().graph);
     // A rewriting keeps the instants of all records.
@@ -87,7 +90,7 @@ fn try_step(committer: &Committer, anew: &mut Anew, is_current: bool) -> Result<
     if !is_current {
         committer.source.clear();
     }
-    Ok(true)
+    Ok(Some(last.term))
 }
 
 /// Publishes a vacant graph, so that the memory of the other one is free as soon as no snapshot has it.
