@@ -137,7 +137,7 @@ fn a_repeat_waits_for_the_try_that_is_under_way() {
     std::thread::scope(|scope| {
         let insert = format!(
             "begin; insert into {schema}.call select 1, 1, '{token}', 0, gen_random_uuid(), 1, '\\x00000001c1d04330', 'a'; \
-             select pg_sleep(2); commit"
+             select pg_sleep(4); commit"
         );
         let first = scope.spawn(move || shared().sql(&insert));
         let count =
