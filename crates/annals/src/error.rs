@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Locked,
     /// Writes are refused: the repository was opened read-only.
     ReadOnly,
+    /// Another server writes to the log of this one at present.
+    NotWriter,
     /// The repository was closed.
     Closed,
     /// Stored bytes are damaged before the tail.
@@ -90,13 +92,14 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 37] = [
+    pub const ALL: [ErrorKind; 38] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
         ErrorKind::OutcomeUnknown,
         ErrorKind::Locked,
         ErrorKind::ReadOnly,
+        ErrorKind::NotWriter,
         ErrorKind::Closed,
         ErrorKind::Corrupted,
         ErrorKind::Gap,
@@ -159,6 +162,7 @@ impl ErrorKind {
             ErrorKind::OutcomeUnknown => "outcome-unknown",
             ErrorKind::Locked => "locked",
             ErrorKind::ReadOnly => "read-only",
+            ErrorKind::NotWriter => "not-writer",
             ErrorKind::Closed => "closed",
             ErrorKind::Corrupted => "corrupted",
             ErrorKind::Gap => "gap",

@@ -106,6 +106,7 @@ mod size;
 mod feed;
 mod maintenance;
 mod repository;
+mod standby;
 mod operational;
 
 pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};

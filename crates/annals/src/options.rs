@@ -22,6 +22,13 @@ pub type WallClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 pub struct Options {
     /// Open for reading beside the writer, and follow its commits.
     pub is_read_only: bool,
+    /// On a log with a register: follow the writer, and take over when it gives no more signs of life. Without this, a
+    /// repository takes over when it is opened, and is refused beside a writer.
+    pub is_standby: bool,
+    /// On a log with a register: where this repository answers, for those that ask who writes.
+    pub address: Option<String>,
+    /// On a log with a register: a writer that gives no sign of life for so long is taken for gone. Units: milliseconds.
+    pub lease_ms: u64,
     /// How often a read-only repository looks for new records. Units: milliseconds.
     pub poll_interval_ms: u64,
     /// Most transactions that wait to be committed.
@@ -62,6 +69,9 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             is_read_only: false,
+            is_standby: false,
+            address: None,
+            lease_ms: 3_000,
             poll_interval_ms: 20,
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,
@@ -116,6 +126,9 @@ impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Options")
             .field("is_read_only", &self.is_read_only)
+            .field("is_standby", &self.is_standby)
+            .field("address", &self.address)
+            .field("lease_ms", &self.lease_ms)
             .field("poll_interval_ms", &self.poll_interval_ms)
             .field("queue_transactions_max", &self.queue_transactions_max)
             .field("queue_bytes_max", &self.queue_bytes_max)

@@ -22,8 +22,8 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Following, Limits, Proposal, Receipt, Transaction, Validator, catch_up, following,
-    prepare, start, start_confirming, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow, not_writer,
+    prepare, start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -78,6 +78,8 @@ pub(crate) struct Inner {
     /// `None` without a store for checkpoints: then opening replays the log.
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
+    /// Its place among the repositories of a log with a register.
+    pub(crate) seat: Option<Arc<Seat>>,
     /// The state that subscriptions share.
     hub: Arc<Hub>,
     // Problems that stopped nothing; the oldest are dropped when there are too many.
@@ -223,17 +225,23 @@ impl Repository {
                 empty
             }))
         })?;
-        let read_only = options.is_read_only.then(|| {
+        let is_shared = log.register().is_some() && forked.is_none();
+        let seat =
+            (is_shared && !options.is_read_only).then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let read_only = if options.is_read_only {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
-            Error::new(ErrorKind::ReadOnly, text)
-        });
+            Some(Error::new(ErrorKind::ReadOnly, text))
+        } else {
+            seat.as_ref().map(|_| not_writer(""))
+        };
         let limits = Limits {
             queue_transactions: options.queue_transactions_max,
             queue_bytes,
             log_patience: Duration::from_millis(options.log_patience_ms),
         };
         let contents = options.contents.clone().map(Contents::new);
-        if let (Some(contents), false) = (&contents, options.is_read_only) {
+        // Beside a register the store may be that of others, too, whose writes are not interrupted.
+        if let (Some(contents), false) = (&contents, options.is_read_only || is_shared) {
             // Remains of interrupted writes take room but do no other harm.
             warnings.extend(contents.store().remove_unfinished().err().map(|error| {
                 format!("contents: the remains of interrupted writes cannot be removed: {error}")
@@ -247,6 +255,7 @@ impl Repository {
             folder,
             checkpoints,
             options,
+            seat,
             hub: Arc::default(),
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
@@ -268,8 +277,14 @@ impl Repository {
             prepare(&inner.committer);
             Vec::new()
         } else {
+            self.take_seat()?;
             let mut threads = start(&inner.committer)?;
             threads.push(start_confirming(&inner.committer, Arc::clone(&inner.is_stopping))?);
+            if let Some(seat) = &inner.seat {
+                let is_stopping = || Arc::clone(&inner.is_stopping);
+                threads.push(poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?);
+                threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+            }
             threads
         };
         threads.push(index(inner)?);
@@ -386,34 +401,6 @@ impl Repository {
         self.inner.committer.wait_for(position, timeout)
     }
 
-    /// Reads records that other writers, or the writer that this repository follows, have added.
-    ///
-    /// Does nothing in a repository that writes: it reads records of other writers when it commits.
-    /// Errors: those of the log; `Unavailable` if it is another log than the one that was read, or has lost records.
-    pub fn refresh(&self) -> Result<Position> {
-        if !self.inner.options.is_read_only {
-            return Ok(self.snapshot().position());
-        }
-        let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        catch_up(&self.inner.committer).map(|graph| graph.position)
-    }
-
-    /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
-    pub fn following(&self) -> Option<Following> {
-        self.is_read_only().then(|| following(&self.inner.committer))
-    }
-
-    /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
-    ///
-    /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
-    /// what is in no log any more.
-    pub fn check_log(&self) -> Result<()> {
-        if !self.inner.committer.source().is_of_other_log() {
-            return Ok(());
-        }
-        following(&self.inner.committer).problem.map_or(Ok(()), Err)
-    }
-
     /// Problems that stopped nothing, e.g. a damaged checkpoint that was ignored; oldest first.
     ///
     /// While the clock is more than a minute behind the last record, the last warning reports this.
@@ -471,9 +458,9 @@ impl Repository {
         self.inner.log_bytes()
     }
 
-    /// True if it was opened read-only.
+    /// True if it was opened read-only, or does not write at present because another one writes to its log.
     pub fn is_read_only(&self) -> bool {
-        self.inner.options.is_read_only
+        !self.inner.committer.is_writer()
     }
 
     /// Ends maintenance in progress, and begins no other: a checkpoint, and a compaction that has not replaced the log yet.
@@ -553,6 +540,13 @@ impl Inner {
         if !is_stopped {
             return Ok(());
         }
+        if let Some(seat) = &self.seat
+            && let Err(error) = seat.demote(&self.committer)
+        {
+            self.warn(format!(
+                "the lease was not given back, so a standby waits until it has ended: {error}"
+            ));
+        }
         // Order: before the log is closed, because then the next writer may open it.
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             self.checkpoint_at_end();
@@ -589,7 +583,7 @@ fn poll(
         .spawn(move || {
             while !is_stopping.load(Ordering::SeqCst) {
                 // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let _ = catch_up(&committer);
+                let _ = follow(&committer);
                 std::thread::park_timeout(interval);
             }
         })

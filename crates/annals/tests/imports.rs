@@ -18,7 +18,7 @@ const REEXPORTS_MAX: usize = 16;
 const ROOMS: [(&str, &[&str]); 4] = [
     ("crates/annals/src/graph/", &["structures", "instance", "index", "integrity", "actions"]),
     ("crates/annals/src/read/", &["past", "operators", "sight", "find", "walk", "tree", "logged"]),
-    ("crates/annals/src/write/", &["commit", "build", "limited", "tree", "undo", "candidate"]),
+    ("crates/annals/src/write/", &["commit", "takeover", "build", "limited", "tree", "undo", "candidate"]),
     (
         "crates/annals-server/src/",
         &[

@@ -121,6 +121,12 @@ impl Server {
         self.signal("-KILL");
     }
 
+    /// The same, and waits until the system has taken its files and locks from it.
+    pub fn kill_and_wait(&mut self) {
+        self.kill();
+        self.child.wait().expect("a child can be waited for");
+    }
+
     /// Asks it to stop.
     pub fn terminate(&self) {
         self.signal("-TERM");

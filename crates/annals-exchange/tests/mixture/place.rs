@@ -4,14 +4,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use annals::log::{Log, MemoryLog};
+use annals::log::{FaultLog, FaultPlan, Log, MemoryLog};
 use annals::storage::{DiskStore, MemoryStore, RealDisk, Store};
 use annals::*;
 
 use crate::object_log::ObjectLog;
 use crate::see::{of_model, of_snapshot};
 use crate::world::World;
+
+/// Takeovers wait no longer than this.
+const LEASE_MS: u64 = 1_000;
 
 /// Positions of the past at which a copy is compared.
 const COMPARED: usize = 12;
@@ -58,7 +62,7 @@ impl World {
     pub(crate) fn options(&self) -> Options {
         // Every other repository writes a checkpoint at its end, however little it has written.
         let checkpoint_end_bytes = if self.history.len().is_multiple_of(2) { 0 } else { u64::MAX };
-        Options { clock: self.clock(), checkpoint_end_bytes, ..Options::default() }
+        Options { clock: self.clock(), checkpoint_end_bytes, lease_ms: LEASE_MS, ..Options::default() }
     }
 
     /// Opens the repository again.
@@ -73,6 +77,39 @@ impl World {
         self.repository = None;
         let options = Options { memory_bytes_max, ..self.options() };
         self.repository = Some(self.place.open(options).expect("it opens"));
+        self.note_term();
+    }
+
+    /// Records of new terms change nothing.
+    fn note_term(&mut self) {
+        let Some((&last, model)) = self.past.last_key_value() else { return };
+        if self.repository().standing().is_some() {
+            let model = model.clone();
+            self.past.extend((last + 1..=self.position()).map(|position| (position, model.clone())));
+        }
+    }
+
+    /// On a log with a register, another repository takes over in the place of this one.
+    fn hand_over(&mut self) {
+        self.end_leases();
+        self.follower = None;
+        let next = self.place.open(Options { is_standby: true, ..self.options() }).expect("it opens");
+        let before = self.repository.replace(next).expect("it is open");
+        let late = before.transaction();
+        before.demote().expect("it ends to write");
+        let end = Instant::now() + Duration::from_secs(30);
+        while self.repository().is_read_only() {
+            assert!(
+                Instant::now() < end,
+                "nobody takes over: {:?}: {}",
+                self.repository().standing(),
+                self.what()
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let refused = commit_anything(late).expect_err("it does not write any more");
+        assert_eq!(refused.kind(), ErrorKind::NotWriter, "{refused}: {}", self.what());
+        self.note_term();
     }
 
     fn go_on_in(&mut self, place: Place) {
@@ -98,6 +135,9 @@ impl World {
             }
             log => log,
         };
+        if self.repository().standing().is_some() {
+            return self.hand_over();
+        }
         let killed = self.repository.take();
         self.go_on_in(place);
         drop(killed);
@@ -109,16 +149,33 @@ impl World {
         let position = self.position();
         let report = self.repository().backup(&backup).expect("a backup");
         assert_eq!((report.position.0, &report.unreadable[..]), (position, &[][..]), "{}", self.what());
-        let into = |log: Arc<dyn Log>| {
+        let into = |log: Arc<dyn Log>, set: &dyn Fn()| {
             let contents: Arc<dyn Store> = Arc::new(MemoryStore::new());
             let restored = restore_into(&backup, &*log, Some(Arc::clone(&contents)), &Options::default());
+            set();
             (restored, Place::Log { log, contents })
         };
-        let kind = self.random.below(3);
+        let kind = self.random.below(4);
+        // Calls and answers get lost, and calls land late.
+        let seed = self.random.below(1 << 32) as u64;
+        let plan = FaultPlan {
+            seed,
+            append_lost: 100,
+            append_answer_lost: 100,
+            append_late: 100,
+            ..FaultPlan::default()
+        };
         let (restored, place) = match kind {
             0 => (restore(&backup, &target), Place::Folder(target)),
-            1 => into(Arc::new(ObjectLog::new())),
-            _ => into(Arc::new(MemoryLog::new())),
+            1 => {
+                let log = Arc::new(FaultLog::new(ObjectLog::new(), FaultPlan::default()));
+                into(Arc::clone(&log) as Arc<dyn Log>, &|| log.set_plan(plan))
+            }
+            kind => {
+                let memory = if kind == 2 { MemoryLog::new() } else { MemoryLog::with_register() };
+                let log = Arc::new(FaultLog::new(memory, FaultPlan::default()));
+                into(Arc::clone(&log) as Arc<dyn Log>, &|| log.set_plan(plan))
+            }
         };
         self.history.push(format!("back up, restore into place {kind}"));
         let restored = restored.unwrap_or_else(|error| panic!("{error}: {}", self.what()));
@@ -154,6 +211,11 @@ impl World {
             assert_eq!(found, expected, "as of {position}: {}", self.what());
         }
     }
+}
+
+fn commit_anything(mut transaction: Transaction) -> Result<Receipt> {
+    transaction.create_entity(NewEntity::new("late"))?;
+    transaction.commit()
 }
 
 fn copy_files(from: &Path, to: &Path) {

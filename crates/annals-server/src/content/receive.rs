@@ -117,10 +117,7 @@ pub async fn store(
     peer: &Arc<Peer>,
 ) -> Result<StoredContent, Problem> {
     let repository = door.repository()?;
-    if repository.is_read_only() {
-        let text = "repository: it is open for reading only; write to its writer";
-        return Err(annals::Error::new(annals::ErrorKind::ReadOnly, text).into());
-    }
+    repository.check_writer()?;
     let contents = repository.contents()?;
     let held = enter(&door.bounds.gates.uploads, (peer, Kind::Uploads, UPLOADS_MAX), || {
         format!("{UPLOADS_MAX} contents are being received; try again later")

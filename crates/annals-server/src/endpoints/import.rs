@@ -70,7 +70,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
             .changes_instances()
             .fails(&["already-exists", "invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
-            .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "outcome-unknown", "no-room", "io"]),
+            .fails(&["read-only", "not-writer", "conflict", "busy", "stopping", "unavailable", "outcome-unknown", "no-room", "io"]),
     ]
 }
 
@@ -181,13 +181,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
     check_encoding(&call)?;
     call.wait_visible().await?;
     let repository = call.door.repository()?.clone();
-    if repository.is_read_only() {
-        return Err(Error::new(
-            ErrorKind::ReadOnly,
-            "repository: it is open for reading only; write to its writer",
-        )
-        .into());
-    }
+    repository.check_writer()?;
     let bytes = import_bytes(&call.door.bounds.limits);
     let order = Order::of(&call, bytes)?;
     if content_length(&call.headers).is_some_and(|length| length <= SHORT_BYTES_MAX) {

@@ -90,9 +90,12 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::StatusNotAllowed
         | ErrorKind::Refused => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::NoRoom => StatusCode::INSUFFICIENT_STORAGE,
-        ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed | ErrorKind::Io => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        ErrorKind::Busy
+        | ErrorKind::Unavailable
+        | ErrorKind::NotWriter
+        | ErrorKind::Locked
+        | ErrorKind::Closed
+        | ErrorKind::Io => StatusCode::SERVICE_UNAVAILABLE,
         // Corrupted, Gap, NewerFormat: a client cannot do anything about them.
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -106,6 +109,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::OutcomeUnknown => "the log did not answer; whether it was written is unknown",
         ErrorKind::Locked => "another process writes to the repository",
         ErrorKind::ReadOnly => "writes are refused",
+        ErrorKind::NotWriter => "another server writes",
         ErrorKind::Closed => "the repository is closed",
         ErrorKind::Corrupted => "stored bytes are damaged",
         ErrorKind::WrongType => "the instance is of another type",

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Appended, Call, Log, LogId, ReadLimit, Rewrite, Term, Token, check_append, check_read};
+use super::{
+    Appended, Call, Log, LogId, ReadLimit, Register, Rewrite, Term, Token, check_append, check_read,
+};
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -213,6 +215,10 @@ impl<L: Log> Log for FaultLog<L> {
 
     fn generation(&self) -> u64 {
         self.inner.generation()
+    }
+
+    fn register(&self) -> Option<&dyn Register> {
+        self.inner.register()
     }
 
     fn bytes_up_to(&self, position: Position) -> u64 {

@@ -34,6 +34,13 @@ impl MemoryLog {
         MemoryLog::default()
     }
 
+    /// A log of these records.
+    pub fn from_records(records: Vec<Vec<u8>>) -> MemoryLog {
+        let log = MemoryLog::new();
+        log.write_stored().records = records;
+        log
+    }
+
     /// An empty log with a register: one process after the other writes it.
     pub fn with_register() -> MemoryLog {
         MemoryLog { has_register: true, ..MemoryLog::default() }

@@ -24,8 +24,8 @@ pub trait Register: Send + Sync {
 
     /// Replaces the value of `slot` by `value` if it is `expected`, durably. True if it did.
     ///
-    /// Errors: `Unavailable` if the storage did not answer: then the swap may have happened, or happen later. Whoever reads
-    /// `value` afterwards knows that it happened. `TooLarge`.
+    /// Errors: `Unavailable` if the storage did not answer: then the swap may have happened, or happen later. A later
+    /// [`get`](Register::get) of `value` proves that it happened. `TooLarge`.
     fn swap(&self, slot: Slot, expected: Option<&[u8]>, value: &[u8]) -> Result<bool>;
 
     /// The time of the storage's clock.

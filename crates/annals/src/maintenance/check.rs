@@ -8,7 +8,7 @@ use crate::graph::compare;
 use crate::graph::indexed::Indexed;
 use crate::memory::Memory;
 use crate::repository::Repository;
-use crate::write::catch_up;
+use crate::write::follow;
 use crate::{Error, ErrorKind, Position, Result, Snapshot};
 
 /// Most replays, if the repository is compacted during each of them.
@@ -86,7 +86,7 @@ impl Repository {
             if !self.is_read_only() {
                 break;
             }
-            catch_up(&self.inner().committer)?;
+            follow(&self.inner().committer)?;
         }
         let text = "check: the log was compacted, and this repository does not know it yet; reopen it";
         Err(Error::new(ErrorKind::Unavailable, text))

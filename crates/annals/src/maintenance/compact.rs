@@ -62,10 +62,10 @@ impl Repository {
     /// meanwhile, which does not wait for it; those of the log. After any error the log is whole: either the old one or,
     /// if the error says so, the new one. A checkpoint that cannot be written afterwards is a warning.
     pub fn compact(&self) -> Result<CompactReport> {
-        if self.is_read_only() {
-            return Err(Error::new(ErrorKind::ReadOnly, "compact: the repository is open read-only"));
-        }
         let inner = self.inner();
+        if let Some(error) = inner.committer.read_only() {
+            return Err(error.with("operation", "compact"));
+        }
         let log = inner.committer.source().log();
         let rewrite = log.as_rewrite().ok_or_else(|| {
             let text = format!("{}: compact: expected a log that can be rewritten", log.describe());
@@ -123,6 +123,7 @@ impl Repository {
         report.changes_count = purged.changes_count();
         // Order: the last question. From here on the compaction is done to its end.
         stop.check()?;
+        self.inner().check_upkeep()?;
         rewritten.put_in_place()?;
         self.go_on_from(rebuilt, stop)?;
         Ok(true)

@@ -9,6 +9,7 @@ mod coded_id;
 mod named_contents;
 mod provenance;
 mod sink;
+mod term;
 mod type_definition;
 mod value;
 mod replace;
@@ -18,6 +19,7 @@ pub(crate) use encode::{RecordBody, encode_record};
 pub(crate) use named_contents::{CANDIDATE, RECORDS_PROPERTY, each_content_in, each_named_content};
 pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
 pub(crate) use replace::replace_changes;
+pub(crate) use term::{encode_term, term_of};
 pub(crate) use value::{decode_value_from, encode_value_into};
 
 /// Largest record. Units: bytes of its CBOR form.
@@ -33,6 +35,7 @@ mod record_key {
     pub const VALID_FROM: u32 = 3;
     pub const NAMES: u32 = 4;
     pub const CHANGES: u32 = 5;
+    pub const TERM: u32 = 6;
 }
 
 /// Keys of a change map.

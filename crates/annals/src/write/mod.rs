@@ -2,6 +2,7 @@
 
 // Each room imports only the rooms before it.
 mod commit;
+mod takeover;
 mod build;
 mod limited;
 mod tree;
@@ -18,11 +19,14 @@ pub use candidate::{
     Unconfirmed,
 };
 pub use commit::following::Following;
-pub(crate) use commit::following::{catch_up, following};
+pub(crate) use commit::following::{follow, following};
 pub(crate) use commit::leader::{prepare, start};
+pub(crate) use commit::outcome::not_writer;
 pub(crate) use commit::queue::{Committer, Limits};
 pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
+pub use takeover::Standing;
+pub(crate) use takeover::{Seat, start as start_lease};
 pub use tree::{Insert, TreeEdit};
 pub use undo::found::{BuiltOn, Keep};
 pub use undo::taken_back::{TAKEN_BACK_MAX, TakenBack};

@@ -90,7 +90,7 @@ type Failed = HashMap<Commit, std::time::Instant>;
 
 fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()> {
     let is_held = || Arc::strong_count(&committer.held_timer) > 1;
-    if is_held() {
+    if is_held() || !committer.is_writer() {
         return Ok(());
     }
     let late = |candidate: &Candidate| {

@@ -2,16 +2,19 @@
 //! graph was read from.
 
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant as Clock};
 
 use super::last_read::{KnownRecord, LastRead, Looked, other_record};
+use super::outcome::not_writer;
 use super::queue::Committer;
 use super::request::CommitRequest;
 use super::sequencer::{Pending, Sequenced, Sequencer};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::{ReadLimit, is_another_log};
+use crate::log::{ReadLimit, Term, is_another_log};
 use crate::memory::{Memory, StoredData};
+use crate::model::Instant;
+use crate::record::term_of;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
@@ -49,6 +52,36 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
         Err(error) => looked.problem = Some(error.duplicate()),
     }
     outcome
+}
+
+/// Reads on in a repository that does not write at present. Does nothing while it begins or ends to write.
+pub(crate) fn follow(committer: &Committer) -> Result<Graph> {
+    if !committer.may_write {
+        return catch_up(committer);
+    }
+    let Some(sequencer) = committer.idle_sequencer() else {
+        return Ok(committer.publisher.load().graph.clone());
+    };
+    let outcome = catch_up(committer);
+    committer.return_sequencer(sequencer);
+    outcome
+}
+
+/// The end of the log.
+pub(in crate::write) struct LogEnd {
+    pub(in crate::write) position: Position,
+    /// The earliest instant of a next record.
+    pub(in crate::write) instant: Instant,
+    /// The highest term that a record has begun since the repository was opened.
+    pub(in crate::write) term: Term,
+}
+
+/// Reads to the end of the log. The caller has the sequencer.
+pub(in crate::write) fn read_to_end(committer: &Committer) -> Result<LogEnd> {
+    let graph = catch_up(committer)?;
+    let term = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+    let last = Instant::from_checked_micros(graph.last_instant());
+    Ok(LogEnd { position: graph.position, instant: (committer.clock)().max(last), term })
 }
 
 /// How the repository stands to its log.
@@ -135,7 +168,7 @@ fn read_on(
     let log = committer.source.log();
     let default = ReadLimit::default();
     let step = memory.step(default.bytes);
-    let mut published_at = Instant::now();
+    let mut published_at = Clock::now();
     let mut first_known = last.record_of(&indexed.graph);
     loop {
         // Also before an error: the applied records stay.
@@ -144,7 +177,7 @@ fn read_on(
         // Records of a log that was rewritten meanwhile do not fit those before.
         if is_due && log.generation() == indexed.graph.generation {
             committer.replace(indexed.clone());
-            published_at = Instant::now();
+            published_at = Clock::now();
         }
         let graph = &mut indexed.graph;
         let known = first_known.take();
@@ -169,6 +202,7 @@ fn read_on(
             let stored = StoredData::Records { done: graph.position.0, all: position.0 };
             memory.charge_stored(bytes.len(), stored)?;
             crate::maintenance::recover::apply(graph, position, &bytes)?;
+            last.term = last.term.max(term_of(&bytes).unwrap_or_default());
             latest = Some(bytes);
         }
         match latest {
@@ -212,6 +246,11 @@ impl Sequencer {
             }
             Err(error) => return committer.fail(&error),
         };
+        let seen = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
+        if seen > committer.term() {
+            self.go_on_from(graph);
+            return committer.demote(&not_writer(""));
+        }
         let is_news = graph.position > self.known_position;
         self.known_position = graph.position;
         let next = graph.position.next();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::graph::Graph;
-use crate::log::{Log, LogId, ReadLimit, another_log};
+use crate::log::{Log, LogId, ReadLimit, Term, another_log};
 use crate::{Error, Position, Result};
 
 /// While there is nothing to read, the last record is compared with the log so often.
@@ -27,8 +27,10 @@ impl Default for Looked {
 
 /// The log of a graph, and the last record that was read from it.
 #[derive(Default)]
-pub(super) struct LastRead {
+pub(in crate::write) struct LastRead {
     log: Option<LogId>,
+    /// The highest term that a record has begun which was read.
+    pub(in crate::write) term: Term,
     pub(super) record: Option<KnownRecord>,
 }
 

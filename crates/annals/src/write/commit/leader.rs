@@ -14,7 +14,7 @@ use super::request::{Work, panicked};
 use super::sequencer::{Batch, InDoubt, Pending, Sequencer};
 use super::stall::unknown;
 use super::ticket::{Receipt, Ticket};
-use crate::log::{Appended, Call, Term};
+use crate::log::{Appended, Call};
 use crate::{Error, ErrorKind, Result};
 
 impl Committer {
@@ -177,7 +177,7 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
     let call =
-        Call { at: sequenced[0].position, token: in_doubt.token, term: Term::default(), records: &records };
+        Call { at: sequenced[0].position, token: in_doubt.token, term: committer.term(), records: &records };
     let start = Clock::now();
     // The log may be code of the application, and it may panic.
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append_call(&call)));

@@ -15,4 +15,5 @@ pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;
 mod publisher;
-mod outcome;
+mod writing;
+pub(super) mod outcome;

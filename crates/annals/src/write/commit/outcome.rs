@@ -2,8 +2,17 @@
 
 use super::request::CommitRequest;
 use super::ticket::{Gate, Receipt};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
+
+/// The error of a write at a repository that does not write now; `address` is that of the one that does, or empty.
+pub(crate) fn not_writer(address: &str) -> Error {
+    let text = match address {
+        "" => "this server does not write now; ask the one that does".to_owned(),
+        address => format!("this server does not write; the server {address} does"),
+    };
+    Error::new(ErrorKind::NotWriter, text).with("writer", address)
+}
 
 /// Reports the same error to all.
 pub(crate) fn refuse(requests: impl IntoIterator<Item = CommitRequest>, error: &Error) {

@@ -75,6 +75,11 @@ pub(crate) struct Committer {
     /// A thread that reads records from the log holds this until it has published them.
     pub(super) last_read: Mutex<LastRead>,
     pub(super) looked: Mutex<Looked>,
+    /// False in a repository that only ever follows.
+    pub(super) may_write: bool,
+    pub(super) is_writer: AtomicBool,
+    /// The term in which it writes, or wrote last.
+    pub(super) term: AtomicU64,
 }
 
 /// The state that the mutex guards.
@@ -110,7 +115,12 @@ impl Committer {
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
+        let is_writer = read_only.is_none();
+        let may_write = read_only.as_ref().is_none_or(|error| error.kind() == ErrorKind::NotWriter);
         Committer {
+            may_write,
+            is_writer: AtomicBool::new(is_writer),
+            term: AtomicU64::new(0),
             publisher: Arc::new(Publisher::new(indexed)),
             source,
             contents,

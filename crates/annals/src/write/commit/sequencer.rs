@@ -42,7 +42,7 @@ pub(super) struct Batch {
     pub(super) events: graph::put::EventBatch,
 }
 
-/// What comes before the next batch, while the log does not answer.
+/// Work that comes before the next batch, while the log does not answer.
 pub(super) enum Pending {
     /// A call whose outcome is unknown: it is sent again.
     Call(Box<InDoubt>),
@@ -57,7 +57,7 @@ pub(super) struct InDoubt {
 }
 
 /// The state for sequencing. There is one; the thread that holds it commits.
-pub(super) struct Sequencer {
+pub(in crate::write) struct Sequencer {
     /// The graph after all sequenced transactions.
     pub(super) working: Graph,
     // Empty unless a thread commits.

@@ -4,6 +4,7 @@ mod isolation;
 mod writers;
 mod another_log;
 mod unanswered;
+mod takeovers;
 mod tickets;
 mod leaders;
 mod clock;

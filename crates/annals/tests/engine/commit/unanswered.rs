@@ -242,7 +242,7 @@ fn closing_gives_up_after_a_while() {
             *kinds.entry(ticket.wait().unwrap_err().kind().name()).or_insert(0) += 1;
         }
         assert!(kinds.contains_key("outcome-unknown"), "{kinds:?}");
-        // What was told is true in both cases.
+        // The clients were told the truth in both cases.
         let reopened = CheckedRepository::on(Arc::new(memory));
         assert_eq!(reopened.snapshot().entity(&id("b")).unwrap().is_some(), plan == ANSWERS_LOST);
     }

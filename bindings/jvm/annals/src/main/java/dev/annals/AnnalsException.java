@@ -104,6 +104,7 @@ public class AnnalsException extends RuntimeException {
             case "outcome-unknown" -> new OutcomeUnknownException(message, details);
             case "locked" -> new LockedException(message, details);
             case "read-only" -> new ReadOnlyException(message, details);
+            case "not-writer" -> new NotWriterException(message, details);
             case "closed" -> new ClosedException(message, details);
             case "corrupted" -> new CorruptedException(message, details);
             case "gap" -> new GapException(message, details);

@@ -36,7 +36,8 @@ public class AnnalsEventMapper extends OMRSRepositoryEventMapperBase {
     /** Attempts to send the events of one record. */
     private static final int ATTEMPTS_MAX = 5;
     /** Kinds of errors that have nothing to do with a record. */
-    private static final Set<String> PASSING = Set.of("unavailable", "closed", "io", "time-out", "cancelled", "locked");
+    private static final Set<String> PASSING =
+            Set.of("unavailable", "outcome-unknown", "not-writer", "closed", "io", "time-out", "cancelled", "locked");
 
     private volatile boolean isStopped;
     /** The position of the last record whose events were sent. Only the following thread uses it. */

@@ -57,7 +57,8 @@ final class Failures {
         return switch (kind) {
             case "not-found", "deleted" -> 404;
             case "conflict", "already-exists", "home-conflict", "not-deleted", "not-unique", "missing-end" -> 409;
-            case "unavailable", "busy", "internal", "closed", "io", "no-room", "time-out", "cancelled" -> 503;
+            case "unavailable", "outcome-unknown", "not-writer", "busy", "internal", "closed", "io" -> 503;
+            case "no-room", "time-out", "cancelled" -> 503;
             default -> 400;
         };
     }

@@ -1,0 +1,103 @@
+//! A repository on a log that others may write: it follows, stands by, takes over, and tells who writes.
+
+use std::sync::PoisonError;
+
+use crate::repository::{Inner, Repository};
+use crate::write::{Following, Standing, follow, following, prepare};
+use crate::{Error, ErrorKind, Position, Result};
+
+impl Repository {
+    /// Reads records that other writers, or the writer that this repository follows, have added.
+    ///
+    /// Does nothing in a repository that writes: it reads records of other writers when it commits.
+    /// Errors: those of the log; `Unavailable` if it is another log than the one that was read, or has lost records.
+    pub fn refresh(&self) -> Result<Position> {
+        if !self.is_read_only() {
+            return Ok(self.snapshot().position());
+        }
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        follow(&self.inner().committer).map(|graph| graph.position)
+    }
+
+    /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
+    pub fn following(&self) -> Option<Following> {
+        self.is_read_only().then(|| following(&self.inner().committer))
+    }
+
+    /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
+    ///
+    /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
+    /// what is in no log any more.
+    pub fn check_log(&self) -> Result<()> {
+        if !self.inner().committer.source().is_of_other_log() {
+            return Ok(());
+        }
+        following(&self.inner().committer).problem.map_or(Ok(()), Err)
+    }
+
+    /// Refuses if this repository writes nothing now.
+    ///
+    /// Errors: `ReadOnly` if it was opened so; `NotWriter` while another one writes to its log.
+    pub fn check_writer(&self) -> Result<()> {
+        self.inner().committer.read_only().map_or(Ok(()), Err)
+    }
+
+    /// Takes over the log of others before there are threads, unless it is opened as a standby.
+    pub(crate) fn take_seat(&self) -> Result<()> {
+        let inner = self.inner();
+        match &inner.seat {
+            Some(seat) if !inner.options.is_standby => {
+                prepare(&inner.committer);
+                seat.promote(&inner.committer, "opened for writing")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Becomes the writer of a log with a register, in this running repository. A writer that gives signs of life is not
+    /// deposed: end it, or let it call [`Repository::demote`].
+    ///
+    /// Errors: `Locked` beside a writer; `InvalidArgument` on a log without a register; `ReadOnly` if it was opened so;
+    /// those of the log and of the register, after which it is a standby as before.
+    pub fn promote(&self) -> Result<()> {
+        let inner = self.inner();
+        let Some(seat) = &inner.seat else { return self.check_seat() };
+        seat.promote(&inner.committer, "promoted")
+    }
+
+    /// Ends writing, and lets a standby take over at once. Transactions in progress are committed first; queued and later
+    /// ones are refused with `NotWriter`, and nothing of them was written. It takes over again when it is asked to, or after
+    /// another one has written.
+    ///
+    /// Errors: `InvalidArgument` on a log without a register; `ReadOnly`; `Unavailable` if the log or the register does
+    /// not answer: it does not write any more, but a standby waits until the lease has ended.
+    pub fn demote(&self) -> Result<()> {
+        let inner = self.inner();
+        let Some(seat) = &inner.seat else { return self.check_seat() };
+        seat.demote(&inner.committer)
+    }
+
+    fn check_seat(&self) -> Result<()> {
+        let log = self.inner().committer.source().log();
+        if self.inner().options.is_read_only {
+            let text = format!("{}: it is open read-only; open it as a standby", log.describe());
+            return Err(Error::new(ErrorKind::ReadOnly, text));
+        }
+        let text =
+            format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
+        Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+
+    /// How it stands to the log that it shares with others; `None` on a log without a register, or if it was opened
+    /// read-only.
+    pub fn standing(&self) -> Option<Standing> {
+        self.inner().seat.as_ref().map(|seat| seat.standing(&self.inner().committer))
+    }
+}
+
+impl Inner {
+    /// Checks that no other one has taken over, before something beside the log is replaced or removed.
+    pub(crate) fn check_upkeep(&self) -> Result<()> {
+        self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
+    }
+}

@@ -1,0 +1,252 @@
+//! The lease: a writer's signs of life, and a standby that waits until there are none.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant as Clock};
+
+use super::promote::{promote, release};
+use super::values::{ADDRESS_BYTES_MAX, Lease, Upkeep};
+use crate::log::{Register, Slot, Term, Token};
+use crate::options::Options;
+use crate::write::commit::outcome::not_writer;
+use crate::write::commit::queue::Committer;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// A writer gives so many signs of life while its lease lasts.
+const SIGNS: u32 = 3;
+/// A standby looks at the lease so often while it lasts.
+const LOOKS: u32 = 15;
+
+/// How a repository stands to the log that it shares with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// True if it is the one that writes.
+    pub is_writer: bool,
+    /// The term of the writer; 0 on a log without a register.
+    pub term: Term,
+    /// The address of the writer, as far as this is known; empty if it does not tell.
+    pub writer: String,
+    /// Why the latest look at the lease, sign of life or try to take over failed, if it did.
+    pub problem: Option<String>,
+}
+
+/// The place of one repository among those of its log.
+pub(crate) struct Seat {
+    /// This repository, different from all others.
+    pub(super) writer: Token,
+    pub(super) address: String,
+    pub(super) lease_time: Duration,
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct State {
+    /// False after [`demote`](Seat::demote): it does not volunteer until another one has written.
+    pub(super) is_volunteer: bool,
+    /// The value of the lease that was seen last, and since when it is the same.
+    seen: Option<Vec<u8>>,
+    seen_since: Clock,
+    /// The lease in it.
+    pub(super) known: Option<Lease>,
+    problem: Option<String>,
+}
+
+impl Seat {
+    /// Errors: `InvalidArgument` for an address that is too long.
+    pub(crate) fn new(options: &Options) -> Result<Seat> {
+        let length = options.address.as_ref().map_or(0, String::len);
+        if length > ADDRESS_BYTES_MAX {
+            let text = format!("address: expected at most {ADDRESS_BYTES_MAX} bytes, found {length}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let state =
+            State { is_volunteer: true, seen: None, seen_since: Clock::now(), known: None, problem: None };
+        Ok(Seat {
+            writer: Token::random(),
+            address: options.address.clone().unwrap_or_default(),
+            lease_time: Duration::from_millis(options.lease_ms.max(1)),
+            state: Mutex::new(state),
+        })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the repository stands to its log.
+    pub(crate) fn standing(&self, committer: &Committer) -> Standing {
+        let is_writer = committer.is_writer();
+        let (known, problem) = {
+            let state = self.state();
+            (state.known.clone().filter(|lease| lease.is_held), state.problem.clone())
+        };
+        let (term, writer) = known.map(|lease| (lease.term, lease.address)).unwrap_or_default();
+        if is_writer {
+            return Standing { is_writer, term: committer.term(), writer: self.address.clone(), problem };
+        }
+        Standing { is_writer, term: term.max(committer.term()), writer, problem }
+    }
+
+    /// Looks at the lease. True if its writer has given no sign for as long as it lasts, or has given it back, or there
+    /// never was one.
+    pub(super) fn look(&self, register: &dyn Register) -> Result<bool> {
+        let value = register.get(Slot::Lease)?;
+        let lease = value.as_deref().map(Lease::decode).transpose()?;
+        let mut state = self.state();
+        if value != state.seen {
+            state.seen = value;
+            state.seen_since = Clock::now();
+        }
+        let is_free = lease.as_ref().is_none_or(|lease| !lease.is_held);
+        if lease.as_ref().is_some_and(|lease| lease.is_held && lease.writer != self.writer) {
+            state.is_volunteer = true;
+        }
+        state.known = lease;
+        Ok(is_free || state.seen_since.elapsed() >= self.lease_time)
+    }
+
+    /// Puts a sign of life into the lease that was seen last. False if the lease is another one by now.
+    pub(super) fn sign(
+        &self,
+        register: &dyn Register,
+        term: Term,
+        position: Position,
+        is_held: bool,
+    ) -> Result<bool> {
+        let seen = self.state().seen.clone();
+        let count = self.state().known.as_ref().map_or(0, |lease| lease.count + 1);
+        let address = self.address.clone();
+        let lease = Lease { count, term, writer: self.writer, is_held, address, position };
+        let value = lease.encode();
+        let is_own = match register.swap(Slot::Lease, seen.as_deref(), &value) {
+            Ok(is_swapped) => is_swapped || register.get(Slot::Lease)?.as_ref() == Some(&value),
+            Err(error) => {
+                // It may have happened.
+                if register.get(Slot::Lease)?.as_ref() != Some(&value) {
+                    return Err(error);
+                }
+                true
+            }
+        };
+        if is_own {
+            let mut state = self.state();
+            state.seen = Some(value);
+            state.seen_since = Clock::now();
+            state.known = Some(lease);
+        }
+        Ok(is_own)
+    }
+
+    /// Becomes the writer, unless another one gives signs of life.
+    ///
+    /// Errors: `Locked` beside a writer; those of the log and of its register.
+    pub(crate) fn promote(&self, committer: &Arc<Committer>, reason: &str) -> Result<()> {
+        if committer.is_writer() {
+            return Ok(());
+        }
+        let register = register(committer)?;
+        self.state().is_volunteer = true;
+        while !self.look(register)? {
+            let seen = self.state().seen.clone();
+            std::thread::sleep(self.rest(false));
+            self.look(register)?;
+            if self.state().seen != seen {
+                return Err(self.locked());
+            }
+        }
+        promote(self, committer, register, reason)
+    }
+
+    /// The error beside a writer.
+    pub(super) fn locked(&self) -> Error {
+        let writer = self.state().known.as_ref().map(|lease| lease.address.clone()).unwrap_or_default();
+        let place =
+            if writer.is_empty() { "another server".to_owned() } else { format!("the server {writer}") };
+        let text = format!("the log is written by {place}; ask that one, or open it read-only");
+        Error::new(ErrorKind::Locked, text).with("writer", writer)
+    }
+
+    /// Ends writing, and gives the lease back, so that a standby takes over at once. Transactions in progress end first;
+    /// queued ones are refused.
+    ///
+    /// Errors: `Unavailable` if the log did not tell their outcome in time, or the register does not answer: then a standby
+    /// takes over when the lease has ended.
+    pub(crate) fn demote(&self, committer: &Committer) -> Result<()> {
+        if !committer.is_writer() {
+            return Ok(());
+        }
+        self.state().is_volunteer = false;
+        committer.demote(&not_writer(""));
+        release(self, committer)
+    }
+
+    /// Checks that no other one has taken over: before something beside the log is replaced or removed.
+    ///
+    /// Errors: `NotWriter`; those of the register.
+    pub(crate) fn check_upkeep(&self, committer: &Committer) -> Result<()> {
+        let own = Upkeep { term: committer.term(), writer: self.writer }.encode();
+        if register(committer)?.get(Slot::Upkeep)? == Some(own) {
+            return Ok(());
+        }
+        Err(not_writer(&self.known_address()))
+    }
+
+    /// Does what is due. A failed look or sign comes again next time.
+    fn go_on(&self, committer: &Arc<Committer>) -> Result<()> {
+        let register = register(committer)?;
+        if committer.is_writer() {
+            let position = committer.snapshot().position();
+            let is_own = self.sign(register, committer.term(), position, true)?;
+            if !is_own {
+                self.look(register)?;
+                committer.demote(&not_writer(&self.known_address()));
+            }
+            return Ok(());
+        }
+        let is_over = self.look(register)?;
+        committer.set_read_only(not_writer(&self.known_address()));
+        if is_over && self.state().is_volunteer && committer.is_sound() {
+            return promote(self, committer, register, "the writer gave no sign of life");
+        }
+        Ok(())
+    }
+
+    fn known_address(&self) -> String {
+        let state = self.state();
+        let lease = state.known.as_ref().filter(|lease| lease.is_held && lease.writer != self.writer);
+        lease.map(|lease| lease.address.clone()).unwrap_or_default()
+    }
+
+    fn rest(&self, is_writer: bool) -> Duration {
+        self.lease_time / if is_writer { SIGNS } else { LOOKS }
+    }
+}
+
+pub(super) fn register(committer: &Committer) -> Result<&dyn Register> {
+    let log = committer.source().log();
+    log.register().ok_or_else(|| {
+        let text =
+            format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
+        Error::new(ErrorKind::InvalidArgument, text)
+    })
+}
+
+/// Starts the thread of the lease: it gives signs of life, or waits until there are none. At its end it gives the lease
+/// back.
+pub(crate) fn start(
+    seat: &Arc<Seat>,
+    committer: &Arc<Committer>,
+    is_stopping: Arc<AtomicBool>,
+) -> Result<JoinHandle<()>> {
+    let (seat, committer) = (Arc::clone(seat), Arc::clone(committer));
+    std::thread::Builder::new()
+        .name("annals-lease".into())
+        .spawn(move || {
+            while !is_stopping.load(Ordering::SeqCst) {
+                let problem = seat.go_on(&committer).err().map(|error| error.to_string());
+                seat.state().problem = problem;
+                std::thread::park_timeout(seat.rest(committer.is_writer()));
+            }
+        })
+        .map_err(|source| Error::io("start the thread annals-lease", source))
+}

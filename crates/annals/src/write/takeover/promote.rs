@@ -1,0 +1,134 @@
+//! A standby becomes the writer, and a writer a standby.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant as Clock};
+
+use super::lease::Seat;
+use super::values::Upkeep;
+use crate::log::{Appended, Call, Register, Slot, Term, Token};
+use crate::record::encode_term;
+use crate::write::commit::following::read_to_end;
+use crate::write::commit::queue::Committer;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// The clock of the store may differ from the own one by so much. Units: microseconds.
+const CLOCKS_APART_MAX: i64 = 2 * 1_000_000;
+/// A swap or an append is tried for so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Becomes the writer of the next term: claims the lease, raises the term, reads to the end of the log, and appends the
+/// record of the term. The old writer cannot append behind that record without reading it.
+///
+/// Errors: `Locked` if another one was first; those of the log and of its register. It is a standby as before then.
+pub(super) fn promote(
+    seat: &Seat,
+    committer: &Arc<Committer>,
+    register: &dyn Register,
+    reason: &str,
+) -> Result<()> {
+    check_clock(register)?;
+    let known = register.get(Slot::Upkeep)?.as_deref().map(Upkeep::decode).transpose()?;
+    let term = Term(known.as_ref().map_or(0, |upkeep| upkeep.term.0) + 1);
+    // Order: the lease first, so that of several standbys one tries. It proves nothing.
+    if !seat.sign(register, term, committer.snapshot().position(), true)? {
+        seat.look(register)?;
+        return Err(seat.locked());
+    }
+    // Order: before the log. Whatever the old writer keeps up beside the log fails from here on.
+    let own = Upkeep { term, writer: seat.writer };
+    if !swap_upkeep(register, known.as_ref(), &own)? {
+        return Err(seat.locked());
+    }
+    let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
+    let begun = begin_term(committer, &own, known.is_none(), reason);
+    committer.return_sequencer(sequencer);
+    begun?;
+    committer.begin_writing(term);
+    let position = committer.snapshot().position();
+    // If this fails, the thread of the lease does it again.
+    let _ = seat.sign(register, term, position, true);
+    Ok(())
+}
+
+/// True if the value is the new one.
+fn swap_upkeep(register: &dyn Register, known: Option<&Upkeep>, own: &Upkeep) -> Result<bool> {
+    let value = own.encode();
+    let expected = known.map(Upkeep::encode);
+    let end = Clock::now() + PATIENCE;
+    loop {
+        // A swap without an answer may have happened, or happen later: the value tells.
+        let swapped = register.swap(Slot::Upkeep, expected.as_deref(), &value);
+        if let Ok(true) = swapped {
+            return Ok(true);
+        }
+        match register.get(Slot::Upkeep) {
+            Ok(now) if now.as_ref() == Some(&value) => return Ok(true),
+            Ok(now) if now != expected => return Ok(false),
+            Err(error) if Clock::now() >= end => return Err(error),
+            _ if Clock::now() >= end => return swapped,
+            _ => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Reads to the end of the log, and appends the record of the term there. The first writer of an empty log appends none: an
+/// imported history begins at position 1.
+fn begin_term(committer: &Committer, own: &Upkeep, is_first: bool, reason: &str) -> Result<()> {
+    let log = committer.source().log();
+    let mut token = Token::random();
+    let end = Clock::now() + PATIENCE;
+    let mut sent: Option<(Position, Vec<u8>)> = None;
+    loop {
+        let read = read_to_end(committer)?;
+        if read.term > own.term {
+            let text =
+                format!("take over: expected term {}, found the record of term {}", own.term, read.term);
+            return Err(Error::new(ErrorKind::Locked, text));
+        }
+        if read.term == own.term || is_first && read.position == Position::ZERO {
+            return Ok(());
+        }
+        let at = read.position.next();
+        // The same bytes for the same position: the outcome of an earlier try may be unknown.
+        if sent.as_ref().is_none_or(|(position, _)| *position != at) {
+            token = token.next();
+            sent = Some((at, encode_term(read.instant, own.term, own.writer, reason)));
+        }
+        let record = sent.as_ref().map(|(_, record)| record.as_slice()).unwrap_or_default();
+        let outcome = log.append_call(&Call { at, token, term: own.term, records: &[record] });
+        let error = match outcome {
+            Appended::Stored | Appended::Taken => continue,
+            Appended::Lost(error) => return Err(error),
+            Appended::Refused(error) | Appended::Unknown(error) => error,
+        };
+        if Clock::now() >= end {
+            return Err(error);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Refuses to take over with a clock that would drag the instants of all records along.
+fn check_clock(register: &dyn Register) -> Result<()> {
+    let (own, theirs) = (crate::model::Instant::now(), register.now()?);
+    if own.micros().abs_diff(theirs.micros()) <= CLOCKS_APART_MAX.unsigned_abs() {
+        return Ok(());
+    }
+    let text = format!(
+        "take over: expected a clock within 2 s of the log's, which says {theirs}, found {own}; set the clock of this machine"
+    );
+    Err(Error::new(ErrorKind::Unavailable, text))
+}
+
+/// Waits until what was sent before is known, and gives the lease back.
+pub(super) fn release(seat: &Seat, committer: &Committer) -> Result<()> {
+    let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
+    committer.return_sequencer(sequencer);
+    let register = super::lease::register(committer)?;
+    let position = committer.snapshot().position();
+    if !seat.sign(register, committer.term(), position, false)? {
+        seat.look(register)?;
+    }
+    Ok(())
+}
