@@ -20,7 +20,7 @@ pub(super) fn password(place: &PostgresPlace, host: &Host, variable: Variable<'_
         return Ok(Some(text.lines().next().unwrap_or_default().to_owned()));
     }
     if let Some(password) = variable("PGPASSWORD") {
-        let text = "PGPASSWORD: expected UTF-8; use password-file";
+        let text = "PGPASSWORD: expected UTF-8, found other bytes; use password-file";
         let password = password.into_string();
         return password.map(Some).map_err(|_| Error::new(ErrorKind::InvalidArgument, text));
     }

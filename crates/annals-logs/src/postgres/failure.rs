@@ -147,7 +147,7 @@ impl fmt::Display for Cause<'_> {
     }
 }
 
-/// What the server said, as an error.
+/// The error for an error of the server.
 fn of_server(log: &str, found: &DbError) -> Error {
     let (kind, remedy) = meaning(found.code());
     Error::new(

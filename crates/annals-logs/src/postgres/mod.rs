@@ -76,7 +76,8 @@ impl PostgresLog {
         let opened = runner.wait(limit, async move {
             let until = Instant::now() + limit;
             let opened = opening::open(&lanes, &sql, until).await?;
-            let shared = Arc::new(Shared { lanes, sql, seen: opened.seen });
+            let shared =
+                Arc::new(Shared { lanes, sql, seen: opened.seen, is_swap_in_doubt: AtomicBool::new(false) });
             read::tail(Arc::clone(&shared), until).await?;
             Ok((shared, opened.durability, opened.is_vacuumed))
         });

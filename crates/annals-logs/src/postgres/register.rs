@@ -1,9 +1,12 @@
 //! The register of a log in PostgreSQL: a table of two rows.
 
+use std::sync::atomic::Ordering;
+
 use annals::log::{Register, Slot, check_swap};
 use annals::{Error, ErrorKind, Instant, Result};
 
 use super::PostgresLog;
+use super::failure::Failure;
 use super::lanes::Lane;
 use super::seen::column;
 
@@ -20,6 +23,12 @@ impl Register for PostgresLog {
             let rows = shared.lanes.look(Lane::Register, &shared.sql.get, &[&name(slot)], until).await;
             let rows = rows.map_err(|failure| failure.into_error())?;
             shared.seen.take_origin(&rows)?;
+            // The value may be visible although standbys lack it: a later commit is synced after it.
+            if shared.is_swap_in_doubt.load(Ordering::SeqCst) {
+                let proved = shared.lanes.execute(Lane::Register, &shared.sql.prove, &[], until).await;
+                proved.map_err(|failure| failure.into_error())?;
+                shared.is_swap_in_doubt.store(false, Ordering::SeqCst);
+            }
             rows.first().map_or(Ok(None), |row| column(row, 2))
         })
     }
@@ -42,7 +51,11 @@ impl Register for PostgresLog {
                     lanes.execute(Lane::Register, &sql.swap, &[&name(slot), &value, known], until).await
                 }
             };
-            Ok(count.map_err(|failure| failure.into_error())? == 1)
+            Ok(count.map_err(|failure| {
+                let is_in_doubt = matches!(failure, Failure::Unanswered { .. });
+                shared.is_swap_in_doubt.fetch_or(is_in_doubt, Ordering::SeqCst);
+                failure.into_error()
+            })? == 1)
         })
     }
 

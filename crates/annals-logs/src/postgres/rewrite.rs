@@ -57,7 +57,7 @@ impl Rewrite for PostgresLog {
             bytes: 0,
             report: RewriteReport::default(),
         };
-        // What an earlier one has left, also one of another process, which then cannot be put in place.
+        // An earlier one may have left calls, also one of another process, which then cannot be put in place.
         self.ask(self.deadline, |shared, until| async move {
             let deleted = shared.lanes.execute(Lane::Rewrite, &shared.sql.begin_rewriting, &[], until).await;
             deleted.map(|_| ()).map_err(|failure| failure.into_error())
@@ -229,7 +229,7 @@ impl Rewritten for RewrittenCalls<'_> {
 impl Drop for RewrittenCalls<'_> {
     fn drop(&mut self) {
         let attempt = self.attempt;
-        // What is left if the server does not answer, the next rewriting removes.
+        // If the server does not answer, the next rewriting removes them.
         let _ = self.log.ask(self.log.deadline, move |shared, until| async move {
             let discarded =
                 shared.lanes.execute(Lane::Rewrite, &shared.sql.discard, &[&attempt], until).await;

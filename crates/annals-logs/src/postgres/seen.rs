@@ -22,7 +22,7 @@ pub(super) struct LastCall {
     pub bytes: u64,
 }
 
-/// What this handle has seen of the log. The log must not go back behind it.
+/// The state of the log that this handle has seen. The log must not go back behind it.
 pub(super) struct Seen {
     log: String,
     pub id: LogId,

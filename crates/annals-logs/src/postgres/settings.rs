@@ -4,7 +4,7 @@ use annals::{Error, ErrorKind, Result};
 
 use super::place::PostgresPlace;
 
-/// What every session sets for itself: no time-outs of the server, because the log has its own deadline, and plans that use
+/// Settings that every session has for itself: no time-outs of the server, because the log has its own deadline, and plans that use
 /// indexes also while the server has no statistics. They come with the start of the session, because the first statement
 /// could have a time-out already.
 pub(super) const SESSION: &str = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \

@@ -9,11 +9,11 @@ use annals::{ErrorKind, Position};
 use crate::proxy::Proxy;
 use crate::server::{Server, shared};
 use crate::support::{
-    is_stored, is_unknown, new_schema, open, open_within, place_at, read_all, send, wait_until,
+    Held, is_stored, is_unknown, new_schema, open, open_within, place_at, read_all, send, wait_until,
 };
 
 /// The deadline of calls whose answer does not come. Units: milliseconds.
-const SHORT_MS: u64 = 700;
+const SHORT_MS: u64 = 1_500;
 
 /// A log behind a proxy, with one record, and another handle directly on it.
 fn behind_a_proxy() -> (Proxy, Arc<dyn Log>, Arc<dyn Log>) {
@@ -134,19 +134,13 @@ fn a_repeat_waits_for_the_try_that_is_under_way() {
     let schema = new_schema();
     let log = open_within(&place_at(shared().port, &schema), SHORT_MS);
     let token = Token::random();
-    std::thread::scope(|scope| {
-        let insert = format!(
-            "begin; insert into {schema}.call select 1, 1, '{token}', 0, gen_random_uuid(), 1, '\\x00000001c1d04330', 'a'; \
-             select pg_sleep(4); commit"
-        );
-        let first = scope.spawn(move || shared().sql(&insert));
-        let count =
-            format!("select count(*) from pg_stat_activity where query like 'begin; insert into {schema}%'");
-        wait_until(|| shared().sql(&count) == "1");
-        std::thread::sleep(Duration::from_millis(200));
-        assert!(is_unknown(&send(&*log, 1, token, &[b"a"])));
-        first.join().unwrap();
-    });
+    let insert = format!(
+        "insert into {schema}.call select 1, 1, '{token}', 0, gen_random_uuid(), 1, '\\x00000001c1d04330', 'a'"
+    );
+    let first = Held::begin(shared().port, &insert);
+    let outcome = send(&*log, 1, token, &[b"a"]);
+    assert!(is_unknown(&outcome), "{outcome:?}");
+    first.commit();
     assert!(is_stored(&send(&*log, 1, token, &[b"a"])));
     assert_eq!(read_all(&*log), [b"a"]);
 }
@@ -203,4 +197,13 @@ fn a_commit_that_gave_up_waiting_for_a_standby_is_unknown() {
         let error = log.register().unwrap().swap(Slot::Lease, None, b"x").unwrap_err();
         assert!(error.to_string().contains("standbys"), "{error}");
     });
+    // The value is visible, and proves nothing until a later write is synced.
+    assert_eq!(server.sql("select count(*) from one.register"), "1");
+    cancelled(&|| {
+        let error = log.register().unwrap().get(Slot::Lease).unwrap_err();
+        assert!(error.to_string().contains("standbys"), "{error}");
+    });
+    server.sql("alter system reset synchronous_standby_names");
+    server.sql("select pg_reload_conf()");
+    assert_eq!(log.register().unwrap().get(Slot::Lease).unwrap().as_deref(), Some(&b"x"[..]));
 }

@@ -9,7 +9,7 @@ use annals::{ErrorKind, Position};
 use crate::proxy::Proxy;
 use crate::server::shared;
 use crate::support::{
-    is_stored, new_place, new_schema, open, open_within, place_at, read_all, send, wait_until,
+    Held, is_stored, new_place, new_schema, open, open_within, place_at, read_all, send, wait_until,
 };
 
 fn change(position: Position, record: &[u8]) -> annals::Result<Option<Vec<u8>>> {
@@ -121,16 +121,21 @@ fn of_two_rewritings_at_once_one_is_refused() {
 fn a_rewriting_whose_answer_was_lost_is_put_in_place_once() {
     let schema = new_schema();
     let proxy = Proxy::before(shared().port);
-    let log = open_within(&place_at(proxy.port, &schema), 1_500);
+    let log = open_within(&place_at(proxy.port, &schema), 4_000);
     fill(&*log);
     let expected = rewritten(&read_all(&*log));
     let rewrite = log.as_rewrite().unwrap();
     let prepared = rewrite.rewrite(rewrite.seal().unwrap(), &mut change).unwrap();
-    proxy.lose_answers();
+    // The server has the statement, and does not begin before the answer is sure to be lost.
+    let held = Held::begin(shared().port, &format!("select 1 from {schema}.log for update"));
+    let waiting =
+        "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%raised%'";
     std::thread::scope(|scope| {
         let put = scope.spawn(|| prepared.put_in_place());
-        let generation = format!("select generation from {schema}.log");
-        wait_until(|| shared().sql(&generation) == "1");
+        wait_until(|| shared().sql(waiting) != "0");
+        proxy.lose_answers();
+        held.commit();
+        wait_until(|| shared().sql(&format!("select generation from {schema}.log")) == "1");
         proxy.cut();
         put.join().unwrap().unwrap();
     });
@@ -161,6 +166,9 @@ fn purged_bytes_leave_the_files_of_the_server() {
     }
     server.sql("analyze");
     server.sql("checkpoint");
+    // Samples would stay in the statistics, and may be compressed there.
+    let samples = "select count(*) from pg_stats where tablename = 'call' and attname in ('index', 'body')";
+    assert_eq!(server.sql(samples), "0");
     let secrets: [&[u8]; 3] = [b"secret:short", b"secret:long", b"secret:many-200"];
     for secret in secrets {
         assert!(holds(&server.data(), secret), "{secret:?} is not there before");

@@ -1,4 +1,4 @@
-//! What is stored of a call, its bounds, and damage of it.
+//! The row of a call, its bounds, and damage of it.
 
 use std::sync::Arc;
 

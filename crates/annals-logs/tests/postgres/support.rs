@@ -67,6 +67,29 @@ pub fn read_all(log: &dyn Log) -> Vec<Vec<u8>> {
     }
 }
 
+/// A transaction of another client that has done something and is not committed yet.
+pub struct Held {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+}
+
+impl Held {
+    /// Runs statements in a transaction as `lab`.
+    pub fn begin(port: u16, statements: &str) -> Held {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let settings = format!("host=127.0.0.1 port={port} user=lab dbname=library");
+        let connected = runtime.block_on(tokio_postgres::connect(&settings, tokio_postgres::NoTls));
+        let (client, connection) = connected.expect("connect");
+        runtime.spawn(connection);
+        runtime.block_on(client.batch_execute(&format!("begin; {statements}"))).expect(statements);
+        Held { runtime, client }
+    }
+
+    pub fn commit(self) {
+        self.runtime.block_on(self.client.batch_execute("commit")).expect("commit");
+    }
+}
+
 /// Waits until it is so; a test that waits longer has failed.
 pub fn wait_until(mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(30);
