@@ -210,6 +210,7 @@ impl Repository {
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
         let mut warnings = Vec::from_iter(warning);
         let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
+        let begun = (options.clock)();
         let on_replay = options.on_replay.as_ref();
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             if let Some(forked) = &forked {
@@ -226,8 +227,7 @@ impl Repository {
             }))
         })?;
         let is_shared = log.register().is_some() && forked.is_none();
-        let seat =
-            (is_shared && !options.is_read_only).then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let seat = is_shared.then(|| Seat::new(&options)).transpose()?.map(Arc::new);
         let read_only = if options.is_read_only {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Some(Error::new(ErrorKind::ReadOnly, text))
@@ -265,6 +265,9 @@ impl Repository {
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
+        if repository.is_read_only() {
+            repository.settle_at_opening(begun);
+        }
         repository.start_threads(forked.is_some())?;
         Ok(repository)
     }
@@ -272,7 +275,12 @@ impl Repository {
     fn start_threads(&self, is_forked: bool) -> Result<()> {
         let inner = self.inner();
         let mut threads = if inner.options.is_read_only {
-            vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
+            let is_stopping = || Arc::clone(&inner.is_stopping);
+            let mut threads = vec![poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?];
+            if let Some(seat) = &inner.seat {
+                threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+            }
+            threads
         } else if is_forked {
             prepare(&inner.committer);
             Vec::new()

@@ -61,7 +61,9 @@ impl Repository {
     /// those of the log and of the register, after which it is a standby as before.
     pub fn promote(&self) -> Result<()> {
         let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
+        let Some(seat) = inner.seat.as_ref().filter(|_| !inner.options.is_read_only) else {
+            return self.check_seat();
+        };
         seat.promote(&inner.committer, "promoted")
     }
 
@@ -73,7 +75,9 @@ impl Repository {
     /// not answer: it does not write any more, but a standby waits until the lease has ended.
     pub fn demote(&self) -> Result<()> {
         let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
+        let Some(seat) = inner.seat.as_ref().filter(|_| !inner.options.is_read_only) else {
+            return self.check_seat();
+        };
         seat.demote(&inner.committer)
     }
 
@@ -88,8 +92,7 @@ impl Repository {
         Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
-    /// How it stands to the log that it shares with others; `None` on a log without a register, or if it was opened
-    /// read-only.
+    /// How it stands to the log that it shares with others; `None` on a log without a register.
     pub fn standing(&self) -> Option<Standing> {
         self.inner().seat.as_ref().map(|seat| seat.standing(&self.inner().committer))
     }

@@ -29,6 +29,12 @@ pub struct Answer {
 }
 
 /// A server of a repository in a folder, which is deleted with the first value.
+/// The tag of a revision without a log, such as `1.1`, in the log that another tag names.
+pub fn tag_beside(known: &str, revision: &str) -> String {
+    let at = known.find('@').unwrap_or_else(|| panic!("{known} names a log"));
+    format!("\"{revision}{}\"", &known[at..at + 9])
+}
+
 pub fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&folder.path().join("repository"), arguments);

@@ -59,6 +59,8 @@ pub struct World {
     pub(crate) sights: Sights,
     pub(crate) writers: Vec<Writer>,
     pub(crate) clients: Vec<Client>,
+    /// Instants as of which the last record was read, and that record.
+    pub(crate) settled: Vec<(Instant, Position)>,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -92,6 +94,7 @@ impl World {
             sights: Sights::default(),
             writers: Vec::new(),
             clients: Client::all(),
+            settled: Vec::new(),
             follower: None,
         };
         world.writers = Writer::any(&mut world.random);
@@ -196,6 +199,7 @@ impl World {
         self.check_watched();
         self.check_followed();
         self.check_edited();
+        self.check_settled();
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
             let revision = snapshot.revision(&instance).expect("it is there");
@@ -317,6 +321,7 @@ impl World {
         follower.refresh().expect("a follower reads on");
         let snapshot = follower.snapshot();
         assert_eq!(snapshot.position().0, self.position(), "the follower: {}", self.what());
+        self.check_settled_in(follower);
         let own = self.repository().snapshot();
         let found = of_snapshot(follower, &snapshot);
         assert_eq!(found, of_snapshot(self.repository(), &own), "the follower: {}", self.what());

@@ -232,5 +232,5 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.bounds.limits.page_bytes_max;
     find.after = call.cursors().open(find.after)?;
-    Ok((of, find, call.present().await?.as_of(as_of)?))
+    Ok((of, find, call.snapshot_as_of(as_of).await?))
 }

@@ -41,6 +41,7 @@ pub(crate) use past::without_purged::WithoutPurged;
 pub use relationships::RelationshipsOf;
 pub(crate) use sight::hidden;
 pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
+pub(crate) use snapshot::future_instant;
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, PathTarget};

@@ -44,11 +44,15 @@ pub struct Following {
 /// Errors: those of the log; `Unavailable` if it is another log, or has lost records that were read from it.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let mut last = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = (committer.clock)();
     let outcome = read_published(committer, &mut last);
     let mut looked = committer.looked.lock().unwrap_or_else(PoisonError::into_inner);
     committer.source.set_of_other_log(outcome.as_ref().is_err_and(is_another_log));
     match &outcome {
-        Ok(_) => *looked = Looked::default(),
+        Ok(_) => {
+            committer.note_looked(begun);
+            *looked = Looked::default();
+        }
         Err(error) => looked.problem = Some(error.duplicate()),
     }
     outcome

@@ -7,6 +7,7 @@ pub(super) mod expectations;
 pub(super) mod reads;
 pub(super) mod ticket;
 pub(super) mod clock;
+pub(super) mod settling;
 mod last_read;
 pub(super) mod queue;
 pub(super) mod sequencer;

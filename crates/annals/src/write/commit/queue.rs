@@ -10,6 +10,7 @@ use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
+use super::settling::Settled;
 use super::stall::Stall;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};
@@ -60,6 +61,7 @@ pub(crate) struct Committer {
     /// While it is shared, commits without a confirmation in time wait.
     pub(in crate::write) held_timer: Arc<()>,
     pub(in crate::write) clock: WallClock,
+    pub(super) settled: Arc<Settled>,
     pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) limits: Limits,
     pub(in crate::write) validators: Arc<Validators>,
@@ -127,6 +129,7 @@ impl Committer {
             is_remembering: Arc::default(),
             held_timer: Arc::default(),
             clock,
+            settled: Arc::new(Settled::new()),
             observer,
             limits,
             validators: Arc::default(),

@@ -3,6 +3,7 @@
 use minicbor::{Decoder, Encoder};
 
 use crate::log::{Term, Token};
+use crate::model::Instant;
 use crate::{Error, ErrorKind, Position, Result};
 
 const FORMAT: u8 = 1;
@@ -29,6 +30,10 @@ pub(super) struct Lease {
     pub(super) address: String,
     /// The last record that it has written.
     pub(super) position: Position,
+    /// With the records up to that position, no later one gets an instant before this.
+    pub(super) settled: Instant,
+    /// It tells no settled instant beyond this.
+    pub(super) end: Instant,
 }
 
 impl Upkeep {
@@ -54,9 +59,10 @@ impl Lease {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::new(Vec::new());
         // Writing to memory cannot fail.
-        let _ = out.array(7).and_then(|out| {
+        let _ = out.array(9).and_then(|out| {
             out.u8(FORMAT)?.u64(self.term.0)?.bytes(&self.writer.0.to_le_bytes())?.u64(self.count)?;
-            out.bool(self.is_held)?.str(&self.address)?.u64(self.position.0)
+            out.bool(self.is_held)?.str(&self.address)?.u64(self.position.0)?;
+            out.i64(self.settled.micros())?.i64(self.end.micros())
         });
         out.into_writer()
     }
@@ -66,7 +72,9 @@ impl Lease {
         let read = |input: &mut Decoder<'_>| -> std::result::Result<Lease, minicbor::decode::Error> {
             let (term, writer, count) = (Term(input.u64()?), token(input)?, input.u64()?);
             let (is_held, address) = (input.bool()?, input.str()?.to_owned());
-            Ok(Lease { count, term, writer, is_held, address, position: Position(input.u64()?) })
+            let position = Position(input.u64()?);
+            let (settled, end) = (instant(input)?, instant(input)?);
+            Ok(Lease { count, term, writer, is_held, address, position, settled, end })
         };
         read(&mut input).map_err(|error| malformed().caused_by(error))
     }
@@ -87,6 +95,11 @@ fn token(input: &mut Decoder<'_>) -> std::result::Result<Token, minicbor::decode
     let bytes = <[u8; 16]>::try_from(input.bytes()?)
         .map_err(|_| minicbor::decode::Error::message("a writer has 16 bytes"))?;
     Ok(Token(u128::from_le_bytes(bytes)))
+}
+
+fn instant(input: &mut Decoder<'_>) -> std::result::Result<Instant, minicbor::decode::Error> {
+    Instant::from_micros(input.i64()?)
+        .map_err(|_| minicbor::decode::Error::message("an instant is out of its range"))
 }
 
 fn malformed() -> Error {
@@ -110,6 +123,8 @@ mod tests {
             is_held: true,
             address: "https://a.example".to_owned(),
             position: Position(9),
+            settled: Instant::from_micros(5).unwrap(),
+            end: Instant::from_micros(6).unwrap(),
         };
         let bytes = lease.encode();
         assert_eq!(Lease::decode(&bytes).unwrap(), lease);

@@ -393,3 +393,38 @@ fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> 
     }
     Ok(())
 }
+
+/// A second change was compared with the item as it was before the transaction, and left out if it was equal to that.
+#[test]
+fn a_transaction_that_changes_an_item_and_changes_it_back_leaves_it_as_it_was() -> Result<()> {
+    type Change = fn(&mut TreeEdit<'_>) -> Result<()>;
+    let repository = perf();
+    fill(&repository, 0..2)?;
+    let l = "/cont/lst[k1=1][k2='str1']/l";
+    let listed = || path("/cont/lst[k1=1][k2='str1']");
+    let changes: [(&str, Change); 5] = [
+        ("set", |t| t.set(&path("/cont/lst[k1=1][k2='str1']/l"), "l1")),
+        ("merge", |t| t.merge(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("put", |t| t.put(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("replace", |t| t.replace(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("merge above", |t| t.merge(&path("/cont"), &Item::new().listed("lst", item(1))).map(drop)),
+    ];
+    for (name, back) in changes {
+        edit(&repository, |t| {
+            t.set(&path("/cont/lst[k1=1][k2='str1']/l"), "other")?;
+            // Also beside an item that the transaction creates.
+            t.merge(&path("/cont/lst[k1=9][k2='str9']"), &item(9))?;
+            back(t)
+        })?;
+        assert_eq!(value(&repository, l), Some(Value::from("l1")), "{name}");
+        edit(&repository, |t| {
+            t.merge(&listed(), &item(1).property("l", "other"))?;
+            back(t)?;
+            t.set(&path(l), "third")?;
+            t.set(&path(l), "l1")
+        })?;
+        assert_eq!(value(&repository, l), Some(Value::from("l1")), "{name}");
+        edit(&repository, |t| t.delete(&path("/cont/lst[k1=9][k2='str9']")).map(drop))?;
+    }
+    Ok(())
+}
