@@ -120,7 +120,8 @@ impl Connection {
         Ok(answers.into_iter().filter_map(count).collect())
     }
 
-    async fn statement(&self, text: &str) -> Answered<Statement> {
+    /// The prepared statement; it is prepared at its first use.
+    pub async fn statement(&self, text: &str) -> Answered<Statement> {
         let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
         if let Some(known) = known {
             return Ok(known);

@@ -67,7 +67,7 @@ impl Lanes {
         parameters: Parameters<'_>,
         until: Instant,
     ) -> Answered<Vec<Row>> {
-        let connection = self.connection(lane, until).await?;
+        let connection = self.prepared(lane, text, until).await?;
         self.within(&connection, until, connection.query(text, parameters)).await
     }
 
@@ -79,7 +79,7 @@ impl Lanes {
         parameters: Parameters<'_>,
         until: Instant,
     ) -> Answered<u64> {
-        let connection = self.connection(lane, until).await?;
+        let connection = self.prepared(lane, text, until).await?;
         self.within(&connection, until, connection.execute(text, parameters)).await
     }
 
@@ -105,6 +105,25 @@ impl Lanes {
                     pause = (pause * 2).min(PAUSES[1]);
                 }
                 answer => return answer,
+            }
+        }
+    }
+
+    /// The connection of a lane with a prepared statement. Nothing is executed before, so one that breaks is replaced.
+    async fn prepared(&self, lane: Lane, text: &str, until: Instant) -> Answered<Arc<Connection>> {
+        let mut pause = PAUSES[0];
+        loop {
+            let connection = self.connection(lane, until).await?;
+            match self.within(&connection, until, connection.statement(text)).await {
+                Ok(_) => return Ok(connection),
+                Err(Failure::Unanswered { is_late: true, error }) => {
+                    return Err(Failure::Unreached { error, is_definite: false });
+                }
+                Err(Failure::Unreached { is_definite: false, .. }) if Instant::now() + pause < until => {
+                    sleep(pause).await;
+                    pause = (pause * 2).min(PAUSES[1]);
+                }
+                Err(failure) => return Err(failure),
             }
         }
     }
