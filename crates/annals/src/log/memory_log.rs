@@ -108,7 +108,8 @@ impl Log for MemoryLog {
     }
 
     fn register(&self) -> Option<&dyn Register> {
-        self.has_register.then_some(self as &dyn Register)
+        let register: &dyn Register = self;
+        self.has_register.then_some(register)
     }
 }
 

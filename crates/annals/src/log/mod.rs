@@ -33,7 +33,8 @@ use std::sync::Arc;
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
-pub(crate) use another::{another_log, is_another_log};
+pub use another::another_log;
+pub(crate) use another::is_another_log;
 pub use call::{Appended, Call, Term, Token};
 pub use conformance::log_conformance;
 pub(crate) use fault::next_random;

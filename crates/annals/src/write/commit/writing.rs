@@ -71,9 +71,7 @@ impl Committer {
     /// The right to commit, in a repository that does not write; `None` while another thread has it.
     pub(super) fn idle_sequencer(&self) -> Option<Box<Sequencer>> {
         let mut state = self.state();
-        if state.read_only.is_none() {
-            return None;
-        }
+        state.read_only.as_ref()?;
         state.sequencer.take_if(|sequencer| sequencer.pending.is_none())
     }
 
