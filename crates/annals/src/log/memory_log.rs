@@ -24,7 +24,6 @@ struct Stored {
     records: Vec<Vec<u8>>,
     /// The first position of each call, ascending, and its token.
     calls: Vec<(Position, Token)>,
-    register: BTreeMap<Slot, Vec<u8>>,
     /// The last position of each rewriting.
     rewritten: Vec<Position>,
     register: BTreeMap<Slot, Vec<u8>>,
