@@ -20,10 +20,11 @@ use crate::maintenance::folder::Folder;
 use crate::memory::{Memory, ReservedMemory};
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
+use crate::standby::poll;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow_step, not_writer,
-    prepare, start, start_confirming, start_lease, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, not_writer, prepare,
+    start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -594,25 +595,4 @@ fn index(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
         .name("annals-index".into())
         .spawn(move || publisher.run())
         .map_err(|source| Error::io("start the thread annals-index", source))
-}
-
-/// A thread that looks for new records of another writer.
-fn poll(
-    committer: Arc<Committer>,
-    is_stopping: Arc<AtomicBool>,
-    options: &Options,
-) -> Result<JoinHandle<()>> {
-    let interval = Duration::from_millis(options.poll_interval_ms.max(1));
-    std::thread::Builder::new()
-        .name("annals-follower".into())
-        .spawn(move || {
-            while !is_stopping.load(Ordering::SeqCst) {
-                // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let has_more = follow_step(&committer).is_ok_and(|look| look.has_more);
-                if !has_more {
-                    std::thread::park_timeout(interval);
-                }
-            }
-        })
-        .map_err(|source| Error::io("start the thread annals-follower", source))
 }

@@ -1,9 +1,13 @@
 //! A repository on a log that others may write: it follows, stands by, takes over, and tells who writes.
 
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
+use crate::options::Options;
 use crate::repository::{Inner, Repository};
-use crate::write::{Following, Standing, follow, following, prepare};
+use crate::write::{Committer, Following, Standing, follow, follow_step, following, prepare};
 use crate::{Error, ErrorKind, Position, Result};
 
 impl Repository {
@@ -106,4 +110,25 @@ impl Inner {
     pub(crate) fn check_upkeep(&self) -> Result<()> {
         self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
     }
+}
+
+/// A thread that looks for new records of another writer.
+pub(crate) fn poll(
+    committer: Arc<Committer>,
+    is_stopping: Arc<AtomicBool>,
+    options: &Options,
+) -> Result<JoinHandle<()>> {
+    let interval = Duration::from_millis(options.poll_interval_ms.max(1));
+    std::thread::Builder::new()
+        .name("annals-follower".into())
+        .spawn(move || {
+            while !is_stopping.load(Ordering::SeqCst) {
+                // A call of `refresh` or `following` returns the error; the thread keeps trying.
+                let has_more = follow_step(&committer).is_ok_and(|look| look.has_more);
+                if !has_more {
+                    std::thread::park_timeout(interval);
+                }
+            }
+        })
+        .map_err(|source| Error::io("start the thread annals-follower", source))
 }

@@ -11,7 +11,7 @@ use super::body::Body;
 use super::failure::{Answered, Failure};
 use super::lanes::Lane;
 use super::seen::{LastCall, column, position};
-use super::shared::Shared;
+use super::shared::SharedState;
 
 /// How often the statement is sent again because the log changed between it and the look after it.
 const TRIES_MAX: usize = 8;
@@ -53,14 +53,14 @@ enum Look {
 }
 
 /// Appends a call.
-pub(super) async fn append(shared: Arc<Shared>, call: SentCall, until: Instant) -> Appended {
+pub(super) async fn append(shared: Arc<SharedState>, call: SentCall, until: Instant) -> Appended {
     match try_append(&shared, &call, until).await {
         Ok(outcome) => outcome,
         Err(failure) => failure.into_appended(),
     }
 }
 
-async fn try_append(shared: &Shared, call: &SentCall, until: Instant) -> Answered<Appended> {
+async fn try_append(shared: &SharedState, call: &SentCall, until: Instant) -> Answered<Appended> {
     for _ in 0..TRIES_MAX {
         let before = shared.seen.last();
         if let Some(bytes) = insert(shared, call, before, until).await? {
@@ -98,7 +98,12 @@ async fn try_append(shared: &Shared, call: &SentCall, until: Instant) -> Answere
 
 /// Inserts the row, durably. Shape: the size of the log with it; `None` if the position or the call before it is not as
 /// expected.
-async fn insert(shared: &Shared, call: &SentCall, before: LastCall, until: Instant) -> Answered<Option<u64>> {
+async fn insert(
+    shared: &SharedState,
+    call: &SentCall,
+    before: LastCall,
+    until: Instant,
+) -> Answered<Option<u64>> {
     let known = (before.last.next() == call.at && before.last != Position::ZERO).then_some(before.token);
     let id = Uuid::from_bytes(shared.seen.id.0);
     let bytes = signed(call.body.body.len())?;
@@ -112,7 +117,7 @@ async fn insert(shared: &Shared, call: &SentCall, before: LastCall, until: Insta
 }
 
 /// Reads what has the position of the call, on its own connection.
-async fn look(shared: &Shared, call: &SentCall, until: Instant) -> Answered<Look> {
+async fn look(shared: &SharedState, call: &SentCall, until: Instant) -> Answered<Look> {
     let rows = shared.lanes.query(Lane::Append, &shared.sql.at, &[&signed(call.at.0)?], until).await?;
     let read = || -> Result<Look> {
         shared.seen.take_origin(&rows)?;

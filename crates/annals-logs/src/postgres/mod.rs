@@ -38,7 +38,7 @@ use append::SentCall;
 use lanes::{Lane, Lanes};
 use place::PostgresPlace;
 use runner::Runner;
-use shared::Shared;
+use shared::SharedState;
 use sql::Sql;
 
 /// An opening ends within this time, however long other calls may take.
@@ -51,7 +51,7 @@ const BYTES_A_SECOND: usize = 16 * 1024 * 1024;
 ///
 /// A call of any operation ends within [`Options::deadline`], with a second more for each 16 MiB.
 pub struct PostgresLog {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     runner: Runner,
     deadline: Duration,
     durability: String,
@@ -76,8 +76,12 @@ impl PostgresLog {
         let opened = runner.wait(limit, async move {
             let until = Instant::now() + limit;
             let opened = opening::open(&lanes, &sql, until).await?;
-            let shared =
-                Arc::new(Shared { lanes, sql, seen: opened.seen, is_swap_in_doubt: AtomicBool::new(false) });
+            let shared = Arc::new(SharedState {
+                lanes,
+                sql,
+                seen: opened.seen,
+                is_swap_in_doubt: AtomicBool::new(false),
+            });
             read::tail(Arc::clone(&shared), until).await?;
             Ok((shared, opened.durability, opened.is_vacuumed))
         });
@@ -104,7 +108,7 @@ impl PostgresLog {
     }
 
     /// Runs `task` on the thread of the log until `limit`.
-    fn ask<T, F>(&self, limit: Duration, task: impl FnOnce(Arc<Shared>, Instant) -> F) -> Result<T>
+    fn ask<T, F>(&self, limit: Duration, task: impl FnOnce(Arc<SharedState>, Instant) -> F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,

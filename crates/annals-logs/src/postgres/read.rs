@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::body::Part;
 use super::lanes::Lane;
 use super::seen::{LastCall, column, position};
-use super::shared::Shared;
+use super::shared::SharedState;
 
 /// An answer has at most so much, and one record more. Units: bytes.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ pub(super) struct Answer {
 }
 
 /// The last call of the log.
-pub(super) async fn tail(shared: Arc<Shared>, until: Instant) -> Result<LastCall> {
+pub(super) async fn tail(shared: Arc<SharedState>, until: Instant) -> Result<LastCall> {
     let before = shared.seen.last();
     let rows = shared.lanes.look(Lane::Read, &shared.sql.tail, &[], until).await;
     let rows = rows.map_err(|failure| failure.into_error())?;
@@ -46,7 +46,7 @@ pub(super) async fn tail(shared: Arc<Shared>, until: Instant) -> Result<LastCall
 
 /// Reads records by `sql`, the statement of the log in force or of a rewriting.
 pub(super) async fn read(
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     sql: String,
     from: Position,
     limit: ReadLimit,
@@ -125,7 +125,7 @@ impl<'r> FoundCall<'r> {
     /// The whole records, of which the first is the one at `next`.
     ///
     /// Errors: `Corrupted`.
-    fn records(&self, shared: &Shared, next: Position) -> Result<Vec<&'r [u8]>> {
+    fn records(&self, shared: &SharedState, next: Position) -> Result<Vec<&'r [u8]>> {
         let damaged = |(number, text): (usize, String)| {
             let at = next.0.saturating_add(u64::try_from(number).unwrap_or(u64::MAX));
             let text = format!(

@@ -16,7 +16,7 @@ use super::body::Body;
 use super::lanes::Lane;
 use super::place::Vacuum;
 use super::seen::position;
-use super::shared::Shared;
+use super::shared::SharedState;
 use super::{PostgresLog, read};
 
 /// How long the server may write its table anew.
@@ -243,7 +243,7 @@ impl Drop for RewrittenCalls<'_> {
 ///
 /// Errors: `Unavailable` if it is unknown, `Io` and `NoRoom` if the server refused it.
 async fn put_in_place(
-    shared: &Shared,
+    shared: &SharedState,
     (attempt, saved, generation, count): (Uuid, i64, i64, i64),
     until: Instant,
 ) -> Result<bool> {
@@ -277,7 +277,7 @@ async fn put_in_place(
 }
 
 /// True if an earlier try was put in place, and synced.
-async fn is_in_place(shared: &Shared, attempt: Uuid, until: Instant) -> Result<bool> {
+async fn is_in_place(shared: &SharedState, attempt: Uuid, until: Instant) -> Result<bool> {
     let failed = |failure: super::failure::Failure| failure.into_error();
     let rows =
         shared.lanes.look(Lane::Rewrite, &shared.sql.rewriting, &[&attempt], until).await.map_err(failed)?;
@@ -298,7 +298,7 @@ impl PostgresLog {
 }
 
 /// Lets the server write the table anew, without the old rows. If it cannot now, the table stays marked.
-async fn purge(shared: &Shared, vacuum: Vacuum) {
+async fn purge(shared: &SharedState, vacuum: Vacuum) {
     let generation = i64::try_from(shared.seen.generation()).unwrap_or(i64::MAX);
     let until = Instant::now() + VACUUM_MAX;
     let wait = VACUUM_WAIT.as_millis();

@@ -7,7 +7,7 @@ use super::seen::Seen;
 use super::sql::Sql;
 
 /// The parts of a log.
-pub(super) struct Shared {
+pub(super) struct SharedState {
     pub lanes: Lanes,
     pub sql: Sql,
     pub seen: Seen,

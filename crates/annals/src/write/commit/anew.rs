@@ -19,7 +19,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// How far a step came.
-pub(super) enum Step {
+pub(super) enum AnewStep {
     /// The graph that was read anew is published.
     Published,
     /// There is more to do at once.
@@ -29,30 +29,30 @@ pub(super) enum Step {
 }
 
 /// Reads on for a moment. `is_current` is true if the published graph goes on meanwhile.
-pub(super) fn step(committer: &Committer, last: &mut LastRead, tail: Position, is_current: bool) -> Step {
+pub(super) fn step(committer: &Committer, last: &mut LastRead, tail: Position, is_current: bool) -> AnewStep {
     let LastRead { anew, term, .. } = last;
     anew.tail = tail;
     let paused = |pause: &&Pause| pause.is_current == is_current && pause.ends_at > Instant::now();
     if let Some(pause) = anew.pause.as_ref().filter(paused) {
-        return Step::Paused(pause.error.duplicate());
+        return AnewStep::Paused(pause.error.duplicate());
     }
     match try_step(committer, anew, is_current) {
         Ok(Some(read)) => {
             *term = read.max(*term);
             *anew = Anew::default();
-            Step::Published
+            AnewStep::Published
         }
-        Ok(None) => Step::Begun,
+        Ok(None) => AnewStep::Begun,
         Err(error) => {
             anew.begun = None;
             // A graph that goes on stays, and so does the one of a writer.
             let is_useless = !is_current && anew.dropped.is_none() && !committer.is_writer();
             if is_useless && error.kind() == ErrorKind::TooLarge {
                 drop_published(committer, anew);
-                return Step::Begun;
+                return AnewStep::Begun;
             }
             let length = anew.pause.take().map_or(PAUSE_MIN, |pause| (2 * pause.length).min(PAUSE_MAX));
-            let paused = Step::Paused(error.duplicate());
+            let paused = AnewStep::Paused(error.duplicate());
             anew.pause = Some(Pause { length, ends_at: Instant::now() + length, is_current, error });
             paused
         }

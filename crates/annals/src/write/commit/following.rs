@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::anew::{Step, step};
+use super::anew::{AnewStep, step};
 use super::last_read::{LastRead, Looked};
 use super::outcome::not_writer;
 use super::queue::Committer;
@@ -38,7 +38,7 @@ pub struct Following {
     pub opening: Option<(Position, Position)>,
 }
 
-/// What a look at the log has brought.
+/// The outcome of a look at the log.
 pub(crate) struct Look {
     /// False while published graphs lack records of the log.
     is_current: bool,
@@ -197,13 +197,13 @@ fn read_published(committer: &Committer, last: &mut LastRead) -> Result<Look> {
     // Order: its memory is needed.
     drop(indexed);
     match step(committer, last, tail, is_current) {
-        Step::Published => {
+        AnewStep::Published => {
             last.forget_generation();
             Ok(Look { is_current: true, has_more: false })
         }
-        Step::Begun => Ok(Look { is_current, has_more: true }),
-        Step::Paused(_) if is_current => Ok(Look { is_current, has_more: false }),
-        Step::Paused(error) => Err(error),
+        AnewStep::Begun => Ok(Look { is_current, has_more: true }),
+        AnewStep::Paused(_) if is_current => Ok(Look { is_current, has_more: false }),
+        AnewStep::Paused(error) => Err(error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use super::promote::{promote, release};
-use super::values::{ADDRESS_BYTES_MAX, Lease, Upkeep};
+use super::values::{ADDRESS_BYTES_MAX, Upkeep, WriterLease};
 use crate::log::{Register, Slot, Term, Token};
 use crate::model::Instant;
 use crate::options::Options;
@@ -26,7 +26,7 @@ pub struct Standing {
     pub is_writer: bool,
     /// The term of the writer; 0 on a log without a register.
     pub term: Term,
-    /// The address of the writer, as far as this is known; empty if it does not tell.
+    /// The address of the writer, if it is known; otherwise empty.
     pub writer: String,
     /// Why the latest look at the lease, sign of life or try to take over failed, if it did.
     pub problem: Option<String>,
@@ -59,7 +59,7 @@ pub(super) struct State {
     seen: Option<Vec<u8>>,
     seen_since: Clock,
     /// The lease in it.
-    pub(super) known: Option<Lease>,
+    pub(super) known: Option<WriterLease>,
     problem: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl Seat {
     /// never was one.
     pub(super) fn look(&self, register: &dyn Register) -> Result<bool> {
         let value = register.get(Slot::Lease)?;
-        let lease = value.as_deref().map(Lease::decode).transpose()?;
+        let lease = value.as_deref().map(WriterLease::decode).transpose()?;
         let mut state = self.state();
         if value != state.seen {
             state.seen = value;
@@ -148,10 +148,10 @@ impl Seat {
         Ok(is_own)
     }
 
-    fn next_lease(&self, known: Option<&Lease>, committer: &Committer, sign: Sign) -> Lease {
+    fn next_lease(&self, known: Option<&WriterLease>, committer: &Committer, sign: Sign) -> WriterLease {
         let (position, settled, end) =
             known.map_or_else(Default::default, |known| (known.position, known.settled, known.end));
-        let lease = Lease {
+        let lease = WriterLease {
             count: known.map_or(0, |known| known.count + 1),
             term: committer.term(),
             writer: self.writer,
@@ -162,18 +162,23 @@ impl Seat {
             end,
         };
         match sign {
-            Sign::Claim(term) => Lease { term, ..lease },
+            Sign::Claim(term) => WriterLease { term, ..lease },
             Sign::Life => {
                 let now = (committer.clock)().micros();
                 let lasts = i64::try_from(self.lease_time.as_micros()).unwrap_or(i64::MAX);
                 let until = Instant::from_micros(now.saturating_add(lasts)).unwrap_or(end);
                 // Order: the position last, so that all records before the settled instant are up to it.
                 let settled = committer.settled_until();
-                Lease { settled, position: committer.snapshot().position(), end: end.max(until), ..lease }
+                WriterLease {
+                    settled,
+                    position: committer.snapshot().position(),
+                    end: end.max(until),
+                    ..lease
+                }
             }
             Sign::Release => {
                 let end = committer.told_until();
-                Lease {
+                WriterLease {
                     is_held: false,
                     settled: end,
                     position: committer.snapshot().position(),

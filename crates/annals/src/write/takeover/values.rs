@@ -19,7 +19,7 @@ pub(super) struct Upkeep {
 
 /// A sign of life of the writer; each one differs from all before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lease {
+pub(super) struct WriterLease {
     /// How many signs its writer has given.
     pub(super) count: u64,
     pub(super) term: Term,
@@ -55,7 +55,7 @@ impl Upkeep {
     }
 }
 
-impl Lease {
+impl WriterLease {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::new(Vec::new());
         // Writing to memory cannot fail.
@@ -67,14 +67,14 @@ impl Lease {
         out.into_writer()
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Lease> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<WriterLease> {
         let mut input = open(bytes)?;
-        let read = |input: &mut Decoder<'_>| -> std::result::Result<Lease, minicbor::decode::Error> {
+        let read = |input: &mut Decoder<'_>| -> std::result::Result<WriterLease, minicbor::decode::Error> {
             let (term, writer, count) = (Term(input.u64()?), token(input)?, input.u64()?);
             let (is_held, address) = (input.bool()?, input.str()?.to_owned());
             let position = Position(input.u64()?);
             let (settled, end) = (instant(input)?, instant(input)?);
-            Ok(Lease { count, term, writer, is_held, address, position, settled, end })
+            Ok(WriterLease { count, term, writer, is_held, address, position, settled, end })
         };
         read(&mut input).map_err(|error| malformed().caused_by(error))
     }
@@ -116,7 +116,7 @@ mod tests {
     fn values_read_back_and_others_are_refused() {
         let upkeep = Upkeep { term: Term(3), writer: Token(u128::MAX) };
         assert_eq!(Upkeep::decode(&upkeep.encode()).unwrap(), upkeep);
-        let lease = Lease {
+        let lease = WriterLease {
             count: 7,
             term: Term(3),
             writer: Token(1),
@@ -127,12 +127,12 @@ mod tests {
             end: Instant::from_micros(6).unwrap(),
         };
         let bytes = lease.encode();
-        assert_eq!(Lease::decode(&bytes).unwrap(), lease);
+        assert_eq!(WriterLease::decode(&bytes).unwrap(), lease);
         for length in 0..bytes.len() {
-            assert_eq!(Lease::decode(&bytes[..length]).unwrap_err().kind(), ErrorKind::Corrupted);
+            assert_eq!(WriterLease::decode(&bytes[..length]).unwrap_err().kind(), ErrorKind::Corrupted);
         }
         let mut newer = bytes;
         newer[1] = 2;
-        assert_eq!(Lease::decode(&newer).unwrap_err().kind(), ErrorKind::NewerFormat);
+        assert_eq!(WriterLease::decode(&newer).unwrap_err().kind(), ErrorKind::NewerFormat);
     }
 }

@@ -4,3 +4,4 @@ mod along;
 mod candidates;
 mod checked;
 mod full_log;
+mod feeds;
