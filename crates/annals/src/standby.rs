@@ -2,6 +2,8 @@
 
 use std::sync::PoisonError;
 
+use crate::log::LogId;
+use crate::read::Snapshot;
 use crate::repository::{Inner, Repository};
 use crate::write::{Following, Standing, follow, following, prepare};
 use crate::{Error, ErrorKind, Position, Result};
@@ -22,6 +24,20 @@ impl Repository {
     /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
     pub fn following(&self) -> Option<Following> {
         self.is_read_only().then(|| following(&self.inner().committer))
+    }
+
+    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
+    ///
+    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
+    /// room for two, and reads the log anew ([`Error::is_opening`]).
+    pub fn try_snapshot(&self) -> Result<Snapshot> {
+        self.inner().committer.try_snapshot()
+    }
+
+    /// The identity of the log, which a copy of it does not have; [`LogId::NIL`](crate::log::LogId::NIL) for a log without
+    /// identity, such as one in memory.
+    pub fn log_id(&self) -> LogId {
+        self.inner().committer.source().log().id()
     }
 
     /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.

@@ -38,7 +38,7 @@ pub struct Following {
     pub opening: Option<(Position, Position)>,
 }
 
-/// What a look at the log has brought.
+/// The outcome of a look at the log.
 pub(crate) struct Look {
     /// False while published graphs lack records of the log.
     is_current: bool,
