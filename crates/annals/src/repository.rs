@@ -14,7 +14,7 @@ use crate::feed::subscription::Subscription;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
-use crate::log::{Log, LogId, MemoryLog};
+use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
 use crate::memory::{Memory, ReservedMemory};
@@ -320,14 +320,6 @@ impl Repository {
         self.inner.committer.snapshot()
     }
 
-    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
-    ///
-    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
-    /// room for two, and reads the log anew ([`Error::is_opening`]).
-    pub fn try_snapshot(&self) -> Result<Snapshot> {
-        self.inner.committer.try_snapshot()
-    }
-
     /// A transaction on the present snapshot.
     pub fn transaction(&self) -> Transaction {
         Transaction::new(Arc::clone(&self.inner.committer), self.snapshot())
@@ -471,12 +463,6 @@ impl Repository {
     /// Number of transactions waiting to be committed.
     pub fn queue_length(&self) -> usize {
         self.inner.committer.queue_length()
-    }
-
-    /// The identity of the log, which a copy of it does not have; [`LogId::NIL`](crate::log::LogId::NIL) for a log without
-    /// identity, such as one in memory.
-    pub fn log_id(&self) -> LogId {
-        self.inner.committer.source().log().id()
     }
 
     /// Size of the log; 0 if the log does not know it. Units: bytes.

@@ -5,7 +5,9 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::log::LogId;
 use crate::options::Options;
+use crate::read::Snapshot;
 use crate::repository::{Inner, Repository};
 use crate::write::{Committer, Following, Standing, follow, follow_step, following, prepare};
 use crate::{Error, ErrorKind, Position, Result};
@@ -21,6 +23,20 @@ impl Repository {
         }
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         follow(&self.inner().committer).map(|graph| graph.position)
+    }
+
+    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
+    ///
+    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
+    /// room for two, and reads the log anew ([`Error::is_opening`]).
+    pub fn try_snapshot(&self) -> Result<Snapshot> {
+        self.inner().committer.try_snapshot()
+    }
+
+    /// The identity of the log, which a copy of it does not have; [`LogId::NIL`](crate::log::LogId::NIL) for a log without
+    /// identity, such as one in memory.
+    pub fn log_id(&self) -> LogId {
+        self.inner().committer.source().log().id()
     }
 
     /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.

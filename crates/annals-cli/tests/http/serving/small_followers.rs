@@ -10,12 +10,12 @@ use crate::http::access::tokens::annals;
 use crate::support::{Server, try_request};
 
 /// One graph of [`filled`] takes more than half of it.
-const BUDGET: &str = "64MiB";
+const BUDGET: &str = "96MiB";
 
 /// A repository that a follower with [`BUDGET`] opens.
 fn filled(parent: &Path) -> PathBuf {
     let (repository, lines) = (parent.join("repository"), parent.join("lines.jsonl"));
-    let entities = (0..60_000).map(|number| {
+    let entities = (0..100_000).map(|number| {
         let text = format!("{number} {}", "x".repeat(60));
         json!({"entity": {"type": "t", "id": format!("e{number}"), "properties": {"v": text}}}).to_string()
             + "\n"

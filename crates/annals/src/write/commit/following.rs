@@ -54,10 +54,6 @@ pub(crate) struct Look {
 /// Errors: those of the log; `Unavailable` if it is another log, or has lost records that were read from it; `TooLarge` if
 /// the memory budget does not hold it.
 pub(crate) fn look(committer: &Committer) -> Result<Look> {
-    // One that may write some day goes on from whole graphs only.
-    if committer.may_write {
-        return follow(committer).map(|_| Look { is_current: true, has_more: false });
-    }
     let mut last = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner);
     look_held(committer, &mut last)
 }
@@ -98,24 +94,22 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
 
 /// A [`look`] in a repository that does not write at present. Does nothing while it begins or ends to write.
 pub(crate) fn follow_step(committer: &Committer) -> Result<Look> {
-    follow_by(committer, look, |_| Look { is_current: true, has_more: false })
+    if committer.may_write() {
+        // One that may write some day goes on from whole graphs only.
+        return follow(committer).map(|_| Look { is_current: true, has_more: false });
+    }
+    look(committer)
 }
 
 /// As [`follow_step`], until nothing is left to do. Shape: the published graph.
 pub(crate) fn follow(committer: &Committer) -> Result<Graph> {
-    follow_by(committer, catch_up, |committer| committer.publisher.load().graph.clone())
-}
-
-fn follow_by<T>(
-    committer: &Committer,
-    read: impl FnOnce(&Committer) -> Result<T>,
-    otherwise: impl FnOnce(&Committer) -> T,
-) -> Result<T> {
     if !committer.may_write() {
-        return read(committer);
+        return catch_up(committer);
     }
-    let Some(sequencer) = committer.idle_sequencer() else { return Ok(otherwise(committer)) };
-    let outcome = read(committer);
+    let Some(sequencer) = committer.idle_sequencer() else {
+        return Ok(committer.publisher.load().graph.clone());
+    };
+    let outcome = catch_up(committer);
     committer.return_sequencer(sequencer);
     outcome
 }
