@@ -19,7 +19,7 @@ impl Repository {
     /// On a log with a register a follower tells the settled instant of the writer, which its lease names; and a writer that
     /// takes over keeps the promise of the one before.
     ///
-    /// An imported history ([`Transaction::committed_at`]) may come before it, a purge takes things from the past, and a writer
+    /// An imported history ([`Transaction::committed_at`](crate::Transaction::committed_at)) may come before it, a purge takes things from the past, and a writer
     /// that is opened again does not know what an earlier one has told. It is a promise of one writer: another one that
     /// writes to the same log does not know it.
     ///
