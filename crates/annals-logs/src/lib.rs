@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), deny(clippy::as_conversions))]
 
 mod options;
+mod status;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 
@@ -29,6 +30,7 @@ use annals::log::Log;
 use annals::{Error, ErrorKind, Result};
 
 pub use options::Options;
+pub use status::{Status, adopt, status};
 
 /// Opens the log at `place`, and creates it there if it is missing and opened for writing.
 ///
