@@ -12,8 +12,8 @@ use super::value::{self, Read, array, decode_value, malformed, map, room, skip_r
 use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::Bag;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
-    Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy,
+    IdempotencyKey, InstanceId, Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -131,6 +131,7 @@ fn read_frame(
         author: "".into(),
         message: "".into(),
         valid_from: None,
+        idempotency_key: None,
         changes: Vec::new(),
     };
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -153,6 +154,11 @@ fn read_frame(
                 for _ in 0..array(&mut input)? {
                     read_change(&mut input, &names)?;
                 }
+            }
+            record_key::IDEMPOTENCY_KEY => {
+                let bytes =
+                    input.bytes()?.try_into().map_err(|_| malformed("an idempotency key has 24 bytes"))?;
+                record.idempotency_key = Some(IdempotencyKey(bytes));
             }
             _ => input.skip()?,
         }
