@@ -24,7 +24,7 @@ const TOKEN_BYTES_MAX: u64 = 16 << 10;
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
-    /// Folder of the repository
+    /// Folder of the repository, or URL of its log in a store
     #[arg(
         long = "repository",
         short = 'r',
@@ -380,6 +380,9 @@ impl Context {
     ///
     /// Errors: the one that the folder is locked, with the reason why no server is asked; those of the token.
     fn running_server(&self, locked: Error) -> Result<Place> {
+        if let Some((_, url)) = locked.context().iter().find(|(name, url)| *name == "writer" && !url.is_empty()) {
+            return self.writer_of_log(&url.clone(), locked);
+        }
         let known = match KnownServer::read(&self.path) {
             Ok(Some(known)) => known,
             Ok(None) => return Err(locked),
@@ -396,6 +399,17 @@ impl Context {
             None => remote,
         };
         Ok(Place::Server(Box::new(remote)))
+    }
+
+    /// The server that writes to a log in a store, by the address in its lease. A token goes to https, or to this machine.
+    ///
+    /// Errors: the one that the log is written by another one, with the reason why that one is not asked.
+    fn writer_of_log(&self, url: &str, locked: Error) -> Result<Place> {
+        let token = self.global.token_for_folder(url)?;
+        match Remote::new(url, token.as_deref(), self.global.ca_file.as_deref()) {
+            Ok(remote) => Ok(Place::Server(Box::new(remote))),
+            Err(reason) => Err(locked.with("no server is asked", reason)),
+        }
     }
 
     /// Answers from a repository that the command has opened itself.
@@ -484,8 +498,10 @@ impl Context {
         self.check_exists()?;
         match self.open(true) {
             // A writer that ended before its first commit leaves nothing that a reader can use; only a writer can open
-            // it.
-            Err(error) if error.kind() == ErrorKind::Unavailable => self.open(false),
+            // it. Of a log in a store this means only that it does not answer.
+            Err(error) if error.kind() == ErrorKind::Unavailable && !self.path.to_string_lossy().contains("://") => {
+                self.open(false)
+            }
             outcome => outcome,
         }
     }
@@ -514,7 +530,7 @@ impl Context {
     }
 
     fn check_exists(&self) -> Result<()> {
-        if self.path.is_dir() {
+        if self.path.is_dir() || annals_logs::Place::parse(&self.path)?.folder().is_none() {
             return Ok(());
         }
         Err(Error::new(
@@ -541,7 +557,7 @@ impl Context {
             observer: Some(Arc::new(Warnings)),
             ..Options::default()
         };
-        let repository = Repository::open_with(&self.path, options);
+        let repository = annals_logs::Place::parse(&self.path)?.open(options);
         progress.finish();
         let repository = repository?;
         for warning in repository.warnings() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, counted, one_line};
+use annals_logs::Place;
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
     Settings, SourcePrefix, Sources, TlsSettings, WebAc, WebIdPrefix, check_name, serve,
@@ -32,12 +33,19 @@ use crate::context::Global;
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository, instead of --repository.
+    /// Folder of the repository, or URL of its log, instead of --repository.
     #[arg(value_name = "REPOSITORY")]
     pub folder: Option<PathBuf>,
     /// Create the repository if there is none.
     #[arg(long = "create", conflicts_with = "read_only")]
     pub is_creating: bool,
+    /// Follow the server that writes to the log, and take over when it is gone. Without this, a server takes over when it
+    /// starts, and does not start beside another one. Only for a log in a store.
+    #[arg(long = "standby", conflicts_with_all = ["read_only", "is_creating"])]
+    pub is_standby: bool,
+    /// Folder of this machine for checkpoints of a log in a store, so that a start reads only the latest records.
+    #[arg(long, value_name = "FOLDER")]
+    pub cache: Option<PathBuf>,
     /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
     #[arg(long = "require-author")]
     pub is_author_required: bool,
@@ -231,15 +239,6 @@ pub enum LogFormat {
     Json,
 }
 
-/// True if the folder is missing or empty, so that no repository can be in it. A service manager creates empty folders.
-fn is_empty(folder: &Path) -> Result<bool> {
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
-        Err(error) if error.kind() == ErrorKindOfSystem::NotFound => Ok(true),
-        Err(error) => Err(Error::io("list repository", error).with("path", folder.display().to_string())),
-    }
-}
-
 /// Lets no other users of the machine read or change the file of the log. The rights of its group are those of the
 /// umask.
 fn keep_from_others() {
@@ -285,12 +284,16 @@ impl Serve {
     /// Serves until a signal says stop.
     pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
-        let folder = self.folder.clone().unwrap_or_else(|| global.repository.clone());
-        let is_new = is_empty(&folder)?;
+        let place = Place::parse(self.folder.as_ref().unwrap_or(&global.repository))?;
+        let place = place.with_cache(self.cache.clone())?;
+        if self.is_standby && place.folder().is_some() {
+            let text = "standby: expected a log in a store, found a folder; another server follows one with --read-only";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let is_new = place.is_vacant()?;
         if is_new && !self.is_creating {
             let text = format!(
-                "{}: expected a repository, found none; correct the name, or create one with --create",
-                folder.display()
+                "{place}: expected a repository, found none; correct the name, or create one with --create"
             );
             return Err(Error::new(ErrorKind::NotFound, text));
         }
@@ -305,15 +308,16 @@ impl Serve {
         access.check(self.listen)?;
         if self.check_config {
             access.check_files()?;
-            print(&format!("the configuration is good; the repository is {}", folder.display()));
+            print(&format!("the configuration is good; the repository is {place}"));
             return Ok(());
         }
         let options = Options {
             is_read_only: self.read_only,
+            is_standby: self.is_standby,
             memory_bytes_max: global.memory_bytes_max,
             ..Options::default()
         };
-        let place = one_line(&folder.display().to_string());
+        let name = one_line(&place.to_string());
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
@@ -324,7 +328,7 @@ impl Serve {
         let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external, web_access });
         let public_url = self.public_url.clone();
         let settings = Settings {
-            folder,
+            place,
             listen: self.listen,
             hosts,
             origins,
@@ -338,7 +342,7 @@ impl Serve {
         let scheme = if settings.access.tls.is_some() { "https" } else { "http" };
         serve(
             settings,
-            |address| print(&format!("annals {verb} {place} and listens on {scheme}://{address}")),
+            |address| print(&format!("annals {verb} {name} and listens on {scheme}://{address}")),
             |repository| {
                 let snapshot = repository.snapshot();
                 let number = |kind| -> u64 {

@@ -146,6 +146,14 @@ async fn ready(call: Box<Call>) -> Outcome {
                     answer["problem"] = problem.to_string().into();
                 }
             }
+            if let Some(standing) = repository.standing() {
+                answer["isWriter"] = standing.is_writer.into();
+                answer["term"] = standing.term.0.into();
+                answer["writer"] = standing.writer.into();
+                if let Some(problem) = standing.problem {
+                    answer["leaseProblem"] = problem.into();
+                }
+            }
             json_answer(&answer)
         }
         Some(error) => Err(Problem::door("writes-refused", error.to_string())

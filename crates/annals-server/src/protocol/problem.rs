@@ -12,6 +12,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::masking::masked;
 
+/// The header with the address of the server that writes.
+const WRITER: HeaderName = HeaderName::from_static("annals-writer");
+
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -327,11 +330,14 @@ impl From<Error> for Problem {
             is_raced: error.is_raced(),
             change,
         };
-        // After `unavailable` the outcome is unknown, so no header invites the client to repeat the write.
-        if kind == ErrorKind::Busy {
-            return problem.header(RETRY_AFTER, HeaderValue::from_static("1"));
+        let writer = error.context().iter().find(|(name, _)| *name == "writer");
+        let writer = writer.and_then(|(_, address)| HeaderValue::from_str(address).ok());
+        match (kind, writer) {
+            // After `outcome-unknown` no header invites the client to repeat the write.
+            (ErrorKind::Busy, _) => problem.header(RETRY_AFTER, HeaderValue::from_static("1")),
+            (ErrorKind::NotWriter, Some(writer)) if !writer.is_empty() => problem.header(WRITER, writer),
+            _ => problem,
         }
-        problem
     }
 }
 

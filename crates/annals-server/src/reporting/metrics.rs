@@ -227,6 +227,12 @@ fn register_repository(registry: &mut Registry, readings: &Readings<'_>) {
     let age = following.as_ref().map_or(0.0, |known| known.age.as_secs_f64());
     let age_help = "Time since every record of the log was visible; 0 in a writer";
     registry.register("follower_age_seconds", age_help, Seconds::new(age));
+    if let Some(standing) = repository.and_then(Repository::standing) {
+        gauge("is_writer", "1 while this server writes to a log that others share", standing.is_writer.into());
+        let term = i64::try_from(standing.term.0).unwrap_or(i64::MAX);
+        gauge("writer_term", "Term of the server that writes", term);
+        gauge("lease_failing", "1 while the lease cannot be read or renewed", standing.problem.is_some().into());
+    }
     let refusals = Family::<Refusal, Gauge>::default();
     for kind in REFUSALS {
         let is_it = refusal.is_some_and(|error| error.kind() == kind);

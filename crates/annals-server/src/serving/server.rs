@@ -1,7 +1,7 @@
 //! Listens, serves connections, and stops without losing an acknowledged write.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant as Clock, SystemTime};
@@ -33,8 +33,8 @@ use crate::request::hosts::{Host, Hosts, Origin, PublicUrl};
 /// The repository to serve, and the address.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Folder of the repository.
-    pub folder: PathBuf,
+    /// The folder of the repository, or its log in a store.
+    pub place: Place,
     /// Address to listen at; port 0 for any free one.
     pub listen: SocketAddr,
     /// Names of the server, in addition to localhost and the address it listens at.
@@ -95,7 +95,7 @@ async fn run(
     let door = door_at(address, access, &settings, log);
     let mut signals = Signals::new()?;
     on_listen(address);
-    let mut opened = open(&door, &settings)?;
+    let mut opened = open(&door, &settings, address)?;
     let mut connections = JoinSet::new();
     let mut accepting =
         Box::pin(accept(Arc::clone(&door), settings.ldp.clone(), &listener, &mut connections));
@@ -122,11 +122,11 @@ async fn run(
                     break Err(error);
                 }
                 // Order: only who has the lock of the repository says where it is.
-                if !settings.options.is_read_only {
+                if let Some(folder) = settings.place.folder().filter(|_| !settings.options.is_read_only) {
                     let url = server_file::url(address, door.access.tls.is_some());
                     let (proof, secret) = ServerProof::new();
                     let _ = door.proof.set(proof);
-                    let written = ServerFile::write(&settings.folder, &url, &door.id, &secret);
+                    let written = ServerFile::write(folder, &url, &door.id, &secret);
                     server_file = written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok();
                 }
             }
@@ -147,7 +147,7 @@ async fn run(
 
 /// The door behind an address, which is told to the log.
 fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFile) -> Arc<Door> {
-    let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = settings.place.folder().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name =
         percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
             .to_string();
@@ -165,8 +165,8 @@ fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFi
     let mut door = Door::new(limits, hosts, source);
     door.access = access;
     door.metrics.dropped_lines = log.dropped();
-    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
-    tracing::info!(version, %address, %folder, connections_max, "listening");
+    let (version, repository) = (env!("CARGO_PKG_VERSION"), &settings.place);
+    tracing::info!(version, %address, %repository, connections_max, "listening");
     if connections_max < wanted {
         let files_max = files_max.unwrap_or_default();
         tracing::info!(
@@ -189,12 +189,20 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.
-fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Result<Repository>>> {
+fn open(
+    door: &Arc<Door>,
+    settings: &Settings,
+    address: SocketAddr,
+) -> Result<oneshot::Receiver<Result<Repository>>> {
     let (done, opened) = oneshot::channel();
     let progress = Arc::clone(door);
     let reported = Mutex::new(Clock::now());
-    let folder = settings.folder.clone();
+    let place = settings.place.clone();
+    // Others that share the log tell their clients who writes.
+    let told = settings.public_url.as_ref().map(|url| url.text().to_owned());
+    let told = told.unwrap_or_else(|| server_file::url(address, door.access.tls.is_some()));
     let options = Options {
+        address: Some(told),
         on_replay: Some(Arc::new(move |replayed, records| {
             report_replay(&progress, &reported, replayed, records)
         })),
@@ -204,7 +212,7 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
     std::thread::Builder::new()
         .name("annals-open".into())
         .spawn(move || {
-            let _ = done.send(Repository::open_with(folder, options));
+            let _ = done.send(place.open(options));
         })
         .map_err(|source| Error::io("start the thread annals-open", source))?;
     Ok(opened)
