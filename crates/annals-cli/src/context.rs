@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals::{Error, ErrorKind, Instant, Observer, Options, Position, Repository, Result, Snapshot};
 use annals_exchange::user::user_name;
@@ -18,6 +19,8 @@ use crate::remote::{Remote, Upload, is_same_server};
 use crate::request::Request;
 use crate::stop::Outcome;
 
+/// Longest wait for records of the time that is asked for.
+const SETTLED_TIME: Duration = Duration::from_secs(5);
 /// Longest file with a token. Units: bytes.
 const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
@@ -269,6 +272,9 @@ impl Observer for Warnings {
 impl Context {
     /// The snapshot as of that time. Warns if the repository was empty then.
     pub fn snapshot(&self, time: &AsOfArguments, repository: &Repository) -> Result<Snapshot> {
+        if let Some(at) = time.at {
+            repository.wait_settled(at, SETTLED_TIME)?;
+        }
         let present = match &self.candidate {
             Some(name) => repository.candidates().view(name)?,
             None => repository.snapshot(),

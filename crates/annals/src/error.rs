@@ -198,6 +198,8 @@ impl ErrorKind {
     }
 }
 
+const REPLAYED: &str = "replayed";
+
 /// An error: kind, text (expected, found, what to do), context pairs and source.
 pub struct Error(Box<Inner>);
 
@@ -240,6 +242,17 @@ impl Error {
     /// snapshot it may succeed. False if the same transaction would be refused again.
     pub fn is_raced(&self) -> bool {
         self.0.is_raced
+    }
+
+    /// The error of a repository that has no graph before it has read its log: so many records are read, of all.
+    pub(crate) fn opening(text: String, replayed: u64, records: u64) -> Error {
+        Error::new(ErrorKind::Unavailable, text).with(REPLAYED, replayed).with("records", records)
+    }
+
+    /// True if the repository has no graph before it has read its log anew: the same read succeeds later. The context has
+    /// the records that are `replayed`, and all `records`.
+    pub fn is_opening(&self) -> bool {
+        self.kind() == ErrorKind::Unavailable && self.context().iter().any(|(name, _)| *name == REPLAYED)
     }
 
     /// Wraps an operating-system error met during `operation`.

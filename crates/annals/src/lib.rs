@@ -107,6 +107,7 @@ mod feed;
 mod maintenance;
 mod repository;
 mod standby;
+mod settled_instant;
 mod operational;
 
 pub use crate::contents::{Contents, Hashing, NewContent, StoredContent};

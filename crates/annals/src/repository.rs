@@ -20,10 +20,11 @@ use crate::maintenance::folder::Folder;
 use crate::memory::{Memory, ReservedMemory};
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
+use crate::standby::poll;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, follow, not_writer,
-    prepare, start, start_confirming, start_lease, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, not_writer, prepare,
+    start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -210,6 +211,7 @@ impl Repository {
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
         let mut warnings = Vec::from_iter(warning);
         let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
+        let begun = (options.clock)();
         let on_replay = options.on_replay.as_ref();
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             if let Some(forked) = &forked {
@@ -226,8 +228,7 @@ impl Repository {
             }))
         })?;
         let is_shared = log.register().is_some() && forked.is_none();
-        let seat =
-            (is_shared && !options.is_read_only).then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let seat = is_shared.then(|| Seat::new(&options)).transpose()?.map(Arc::new);
         let read_only = if options.is_read_only {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Some(Error::new(ErrorKind::ReadOnly, text))
@@ -265,6 +266,9 @@ impl Repository {
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
+        if repository.inner().options.is_read_only {
+            repository.settle_at_opening(begun);
+        }
         repository.start_threads(forked.is_some())?;
         Ok(repository)
     }
@@ -272,7 +276,12 @@ impl Repository {
     fn start_threads(&self, is_forked: bool) -> Result<()> {
         let inner = self.inner();
         let mut threads = if inner.options.is_read_only {
-            vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
+            let is_stopping = || Arc::clone(&inner.is_stopping);
+            let mut threads = vec![poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?];
+            if let Some(seat) = &inner.seat {
+                threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+            }
+            threads
         } else if is_forked {
             prepare(&inner.committer);
             Vec::new()
@@ -304,6 +313,9 @@ impl Repository {
     }
 
     /// The present graph: all durable commits and nothing else. Costs one atomic load.
+    ///
+    /// A follower with a memory budget may have none for a while: then the snapshot is empty and of position zero, and
+    /// [`Repository::try_snapshot`] fails.
     pub fn snapshot(&self) -> Snapshot {
         self.inner.committer.snapshot()
     }
@@ -569,23 +581,4 @@ fn index(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
         .name("annals-index".into())
         .spawn(move || publisher.run())
         .map_err(|source| Error::io("start the thread annals-index", source))
-}
-
-/// A thread that looks for new records of another writer.
-fn poll(
-    committer: Arc<Committer>,
-    is_stopping: Arc<AtomicBool>,
-    options: &Options,
-) -> Result<JoinHandle<()>> {
-    let interval = Duration::from_millis(options.poll_interval_ms.max(1));
-    std::thread::Builder::new()
-        .name("annals-follower".into())
-        .spawn(move || {
-            while !is_stopping.load(Ordering::SeqCst) {
-                // A call of `refresh` or `following` returns the error; the thread keeps trying.
-                let _ = follow(&committer);
-                std::thread::park_timeout(interval);
-            }
-        })
-        .map_err(|source| Error::io("start the thread annals-follower", source))
 }

@@ -1,9 +1,15 @@
 //! A repository on a log that others may write: it follows, stands by, takes over, and tells who writes.
 
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
+use crate::log::LogId;
+use crate::options::Options;
+use crate::read::Snapshot;
 use crate::repository::{Inner, Repository};
-use crate::write::{Following, Standing, follow, following, prepare};
+use crate::write::{Committer, Following, Standing, follow, follow_step, following, prepare};
 use crate::{Error, ErrorKind, Position, Result};
 
 impl Repository {
@@ -19,6 +25,20 @@ impl Repository {
         follow(&self.inner().committer).map(|graph| graph.position)
     }
 
+    /// As [`Repository::snapshot`], but never of a graph that is not there. A server takes its snapshots here.
+    ///
+    /// Errors: `Unavailable` in a follower that has dropped its graph after a compaction, because its memory budget has no
+    /// room for two, and reads the log anew ([`Error::is_opening`]).
+    pub fn try_snapshot(&self) -> Result<Snapshot> {
+        self.inner().committer.try_snapshot()
+    }
+
+    /// The identity of the log, which a copy of it does not have; [`LogId::NIL`](crate::log::LogId::NIL) for a log without
+    /// identity, such as one in memory.
+    pub fn log_id(&self) -> LogId {
+        self.inner().committer.source().log().id()
+    }
+
     /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
     pub fn following(&self) -> Option<Following> {
         self.is_read_only().then(|| following(&self.inner().committer))
@@ -27,10 +47,13 @@ impl Repository {
     /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
     ///
     /// Errors: `Unavailable` in a follower whose log was replaced by another one, or has lost records: snapshots show
-    /// what is in no log any more.
+    /// what is in no log any more; as [`Repository::try_snapshot`].
     pub fn check_log(&self) -> Result<()> {
-        if !self.inner().committer.source().is_of_other_log() {
+        if !self.is_read_only() {
             return Ok(());
+        }
+        if !self.inner().committer.source().is_of_other_log() {
+            return self.try_snapshot().map(drop);
         }
         following(&self.inner().committer).problem.map_or(Ok(()), Err)
     }
@@ -61,7 +84,9 @@ impl Repository {
     /// those of the log and of the register, after which it is a standby as before.
     pub fn promote(&self) -> Result<()> {
         let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
+        let Some(seat) = inner.seat.as_ref().filter(|_| !inner.options.is_read_only) else {
+            return self.check_seat();
+        };
         seat.promote(&inner.committer, "promoted")
     }
 
@@ -73,7 +98,9 @@ impl Repository {
     /// not answer: it does not write any more, but a standby waits until the lease has ended.
     pub fn demote(&self) -> Result<()> {
         let inner = self.inner();
-        let Some(seat) = &inner.seat else { return self.check_seat() };
+        let Some(seat) = inner.seat.as_ref().filter(|_| !inner.options.is_read_only) else {
+            return self.check_seat();
+        };
         seat.demote(&inner.committer)
     }
 
@@ -88,8 +115,7 @@ impl Repository {
         Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
-    /// How it stands to the log that it shares with others; `None` on a log without a register, or if it was opened
-    /// read-only.
+    /// How it stands to the log that it shares with others; `None` on a log without a register.
     pub fn standing(&self) -> Option<Standing> {
         self.inner().seat.as_ref().map(|seat| seat.standing(&self.inner().committer))
     }
@@ -100,4 +126,25 @@ impl Inner {
     pub(crate) fn check_upkeep(&self) -> Result<()> {
         self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
     }
+}
+
+/// A thread that looks for new records of another writer.
+pub(crate) fn poll(
+    committer: Arc<Committer>,
+    is_stopping: Arc<AtomicBool>,
+    options: &Options,
+) -> Result<JoinHandle<()>> {
+    let interval = Duration::from_millis(options.poll_interval_ms.max(1));
+    std::thread::Builder::new()
+        .name("annals-follower".into())
+        .spawn(move || {
+            while !is_stopping.load(Ordering::SeqCst) {
+                // A call of `refresh` or `following` returns the error; the thread keeps trying.
+                let has_more = follow_step(&committer).is_ok_and(|look| look.has_more);
+                if !has_more {
+                    std::thread::park_timeout(interval);
+                }
+            }
+        })
+        .map_err(|source| Error::io("start the thread annals-follower", source))
 }

@@ -62,7 +62,9 @@ macro_rules! header {
         out.u32(instance.latest_version());
         out.u32(instance.content_version());
         out.i64(i64::try_from(instance.position().0).unwrap_or(i64::MAX));
-        out.i64(i64::try_from(instance.birth().0).unwrap_or(i64::MAX));
+        let revision = instance.revision();
+        out.i64(i64::try_from(revision.birth.0).unwrap_or(i64::MAX));
+        out.u32(revision.log.number());
         out.stamp(&instance.created());
         out.stamp(&instance.updated());
         out.i64(instance.valid_from().micros());

@@ -1,6 +1,7 @@
 //! Reads of snapshots, and of transactions with their own changes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals::{
     AsOf, Deleted, Direction, Entity, Expression, Find, Header, Id, Operator, Page, Relationship, Result,
@@ -12,6 +13,8 @@ use crate::argument::{object, text};
 use crate::handles::{self, Thing, wrong};
 use crate::packed::{Reader, Writer};
 
+/// Longest wait for records of the time that is asked for.
+const SETTLED_TIME: Duration = Duration::from_secs(5);
 /// A page of neighbours ends behind the one that makes it this large; more follow on the next page.
 const PAGE_BYTES_MAX: usize = 16 << 20;
 
@@ -71,15 +74,21 @@ fn with_view<T>(handle: i64, work: impl FnOnce(View<'_>) -> Result<T>) -> Result
 
 /// A new snapshot: the present one of a repository, the view of a transaction, or the same one as of another time.
 pub fn snapshot(of: i64, as_of: Option<&[u8]>) -> Result<i64> {
-    let snapshot = match handles::get(of)? {
-        Thing::Repository(opened) => opened.repository()?.snapshot(),
-        Thing::Snapshot(snapshot) => Snapshot::clone(&snapshot),
-        Thing::Transaction(_) => handles::with_transaction(of, |transaction| transaction.view().cloned())?,
-        Thing::Exchange(..) => return Err(wrong(of, "a repository, a snapshot or a transaction")),
-    };
     let as_of = match as_of {
         Some(time) => as_of_from_json(&object(time, "time")?, "time")?,
         None => AsOf::default(),
+    };
+    let snapshot = match handles::get(of)? {
+        Thing::Repository(opened) => {
+            let repository = opened.repository()?;
+            if let Some(instant) = as_of.instant {
+                repository.wait_settled(instant, SETTLED_TIME)?;
+            }
+            repository.snapshot()
+        }
+        Thing::Snapshot(snapshot) => Snapshot::clone(&snapshot),
+        Thing::Transaction(_) => handles::with_transaction(of, |transaction| transaction.view().cloned())?,
+        Thing::Exchange(..) => return Err(wrong(of, "a repository, a snapshot or a transaction")),
     };
     Ok(handles::add(Thing::Snapshot(Arc::new(snapshot.as_of(as_of)?))))
 }

@@ -91,6 +91,8 @@ pub fn comparable(output: &str) -> Vec<String> {
             ("INSTANT", length)
         } else if is_uuid(rest) {
             ("UUID", UUID_LENGTH)
+        } else if is_log_of_tag(rest) {
+            ("@LOG", 1 + LOG_DIGITS)
         } else if rest.starts_with("\"logBytes\":") {
             ("SIZE", rest.find('}').unwrap_or(rest.len()).min(rest.find(',').unwrap_or(rest.len())))
         } else if rest.starts_with("\"$bytes\":\"") {
@@ -127,6 +129,14 @@ fn seconds_length(text: &str) -> Option<usize> {
     let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || b".-e".contains(byte)).count();
     let is_time = digits > 0 && (rest[digits..].starts_with(" s)") || rest[digits..].starts_with([',', '}']));
     is_time.then_some(text.len() - rest.len() + digits)
+}
+
+/// The digits by which a tag names its log.
+const LOG_DIGITS: usize = 8;
+
+fn is_log_of_tag(text: &str) -> bool {
+    let digits = text.strip_prefix('@').and_then(|rest| rest.as_bytes().get(..LOG_DIGITS));
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 const UUID_LENGTH: usize = 36;

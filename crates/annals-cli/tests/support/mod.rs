@@ -29,6 +29,12 @@ pub struct Answer {
 }
 
 /// A server of a repository in a folder, which is deleted with the first value.
+/// The tag of a revision without a log, such as `1.1`, in the log that another tag names.
+pub fn tag_beside(known: &str, revision: &str) -> String {
+    let at = known.find('@').unwrap_or_else(|| panic!("{known} names a log"));
+    format!("\"{revision}{}\"", &known[at..at + 9])
+}
+
 pub fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&folder.path().join("repository"), arguments);
@@ -121,6 +127,12 @@ impl Server {
         self.signal("-KILL");
     }
 
+    /// The same, and waits until the system has taken its files and locks from it.
+    pub fn kill_and_wait(&mut self) {
+        self.kill();
+        self.child.wait().expect("a child can be waited for");
+    }
+
     /// Asks it to stop.
     pub fn terminate(&self) {
         self.signal("-TERM");
@@ -129,6 +141,16 @@ impl Server {
     /// Tells it that its terminal is gone, as logrotate does to have files opened again.
     pub fn hang_up(&self) {
         self.signal("-HUP");
+    }
+
+    /// It stands still until [`Server::go_on`], as in a machine that is paused.
+    pub fn stand_still(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Ends [`Server::stand_still`].
+    pub fn go_on(&self) {
+        self.signal("-CONT");
     }
 
     /// Bounds the size of its files from now on; false if the system has no `prlimit`. Units: bytes, or `unlimited`.

@@ -8,7 +8,7 @@ use annals::*;
 
 use crate::edit::Work;
 use crate::model::{Age, Change, Fields, Model};
-use crate::push::push_all;
+use crate::push::{instance, push_all};
 use crate::world::World;
 
 /// An open candidate.
@@ -145,7 +145,7 @@ impl World {
         let mut expected = Ok(());
         for (number, edit) in open.edits.iter().enumerate() {
             let changed = edit.named().and_then(|(is_link, name)| self.model.find(is_link, name));
-            if changed.is_some_and(|age| self.model.all[&age].place().0 > open.base) {
+            if changed.is_some_and(|age| self.changed_at(age) > open.base) {
                 expected = Err(ErrorKind::PreconditionFailed);
             }
             if expected.is_ok() {
@@ -275,9 +275,9 @@ impl World {
             let named =
                 edit.named().filter(|(is_link, name)| !created.contains(&(*is_link, (*name).to_owned())));
             let known = named.and_then(|(is_link, name)| self.model.find(is_link, name));
-            let is_conflict = known.map(|age| &self.model.all[&age]).is_some_and(|known| match keep {
-                Some(Keep::Mine) => known.birth > open.base,
-                _ => known.place().0 > open.base,
+            let is_conflict = known.is_some_and(|age| match keep {
+                Some(Keep::Mine) => self.model.all[&age].birth > open.base,
+                _ => self.changed_at(age) > open.base,
             });
             let mut tried = next.clone();
             if is_conflict || tried.apply((before + 1, number), edit).is_err() {
@@ -331,8 +331,18 @@ impl World {
             (Some(known), Some(now)) => known.versions.len() != now.versions.len(),
             (known, _) => known.is_some(),
         };
-        let others = self.model.all.iter().filter(|(_, known)| known.place().0 > base);
-        others.map(|(age, _)| age).any(|age| Some(*age) != named && is_touched(age))
+        let mut touched = self.model.all.keys().filter(|age| Some(**age) != named && is_touched(age));
+        touched.any(|age| self.changed_at(*age) > base)
+    }
+
+    /// The last record that changed an instance. A record that takes others back may delete what it restores, and restore
+    /// what it deletes: the model, which knows only what is left, asks the history then.
+    fn changed_at(&self, age: Age) -> u64 {
+        let known = &self.model.all[&age];
+        let last = self.repository().snapshot().versions(&instance(known.is_link, &known.now().id), 0, 1);
+        let last = last.ok().and_then(|versions| Some(versions.first()?.position.0));
+        let vague = last.filter(|position| self.vague.contains(position));
+        vague.map_or(known.place().0, |position| position.max(known.place().0))
     }
 
     /// Fails if these edits cannot be committed.

@@ -29,6 +29,7 @@ mod reverted;
 mod roles;
 mod rules;
 mod see;
+mod settled;
 mod sights;
 mod subtree_tags;
 mod taken_back;

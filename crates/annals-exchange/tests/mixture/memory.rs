@@ -18,6 +18,11 @@ fn resident() -> Option<u64> {
     text.split_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE_BYTES)
 }
 
+/// A budget for what the process holds and nearly as much again. Units: bytes.
+pub(crate) fn room_for_one_graph() -> Option<u64> {
+    resident().map(|bytes| bytes * 19 / 10)
+}
+
 impl World {
     /// Changes with long messages, whose records need more room than there is, or less.
     pub(crate) fn work_with_little_memory(&mut self) {

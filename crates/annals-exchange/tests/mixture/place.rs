@@ -11,6 +11,7 @@ use annals::storage::{DiskStore, MemoryStore, RealDisk, Store};
 use annals::*;
 
 use crate::object_log::ObjectLog;
+use crate::push::instance;
 use crate::see::{of_model, of_snapshot};
 use crate::world::World;
 
@@ -186,11 +187,30 @@ impl World {
             self.compare_all(&copy, COMPARED);
             let checked = copy.check().expect("it can be checked");
             assert!(checked.is_clean(), "{:#?}: {}", checked.differences, self.what());
+            self.check_tags_of_other_log(&copy);
         }
         fs::remove_dir_all(&backup).expect("the backup can be removed");
         if self.random.one_in(3) {
             self.history.push("go on there".into());
             self.go_on_in(place);
+        }
+    }
+
+    /// A copy takes no tag of this repository: it is another log, which goes on otherwise.
+    fn check_tags_of_other_log(&self, copy: &Repository) {
+        let (own, other) = (self.repository().snapshot(), copy.snapshot());
+        // Two logs in memory have no id by which to tell them apart.
+        if own.log_tag() == LogTag::NONE && other.log_tag() == LogTag::NONE {
+            return;
+        }
+        assert_ne!(own.log_tag(), other.log_tag(), "{}", self.what());
+        for (is_link, _, name) in of_snapshot(self.repository(), &own).into_keys().take(COMPARED) {
+            let instance = instance(is_link, &name);
+            let revision = own.revision(&instance).expect("it is there");
+            let mut trial = copy.transaction();
+            trial.expect_revision(&instance, revision).expect("there are few");
+            let refused = trial.dry_run().map(drop).map_err(|error| error.kind());
+            assert_eq!(refused, Err(ErrorKind::PreconditionFailed), "{instance}: {}", self.what());
         }
     }
 

@@ -123,13 +123,14 @@ impl World {
                 let text = error.to_string();
                 let is_built_on_vague =
                     self.vague.iter().any(|vague| text.contains(&format!("changed at position {vague};")));
-                // Others may have contained the container, or taken a value or a name.
+                // Others may have contained the container, taken a value or a name, or retyped a child that had none.
                 let is_about_others = match error.kind() {
                     ErrorKind::Cardinality | ErrorKind::InvalidEnds => true,
                     ErrorKind::PreconditionFailed if is_built_on_vague => true,
-                    ErrorKind::NotUnique | ErrorKind::PreconditionFailed | ErrorKind::MissingEnd => {
-                        self.is_clash(targets)
-                    }
+                    ErrorKind::NotUnique
+                    | ErrorKind::PreconditionFailed
+                    | ErrorKind::MissingEnd
+                    | ErrorKind::InvalidProperty => self.is_clash(targets),
                     _ => false,
                 };
                 let later = self.model.all.values().filter(|known| known.place().0 >= position);

@@ -12,6 +12,7 @@ use crate::edit::Work;
 use crate::exchange::{Clock, Exported, copied};
 use crate::leases::Leases;
 use crate::limited_writers::Writer;
+use crate::memory::room_for_one_graph;
 use crate::model::{Change, Fields, Known, Model};
 use crate::place::Place;
 use crate::push::{instance, push_all};
@@ -59,6 +60,8 @@ pub struct World {
     pub(crate) sights: Sights,
     pub(crate) writers: Vec<Writer>,
     pub(crate) clients: Vec<Client>,
+    /// Instants as of which the last record was read, and that record.
+    pub(crate) settled: Vec<(Instant, Position)>,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -92,6 +95,7 @@ impl World {
             sights: Sights::default(),
             writers: Vec::new(),
             clients: Client::all(),
+            settled: Vec::new(),
             follower: None,
         };
         world.writers = Writer::any(&mut world.random);
@@ -196,6 +200,7 @@ impl World {
         self.check_watched();
         self.check_followed();
         self.check_edited();
+        self.check_settled();
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
             let revision = snapshot.revision(&instance).expect("it is there");
@@ -307,16 +312,30 @@ impl World {
         }
     }
 
+    /// One of two has no room for a second graph, and misses the purges before a compaction.
+    fn open_follower(&mut self) {
+        let memory_bytes_max = room_for_one_graph().filter(|_| self.random.one_in(2));
+        let poll_interval_ms = memory_bytes_max.map_or(20, |_| 3_600_000);
+        let options = Options { memory_bytes_max, poll_interval_ms, ..Options::read_only() };
+        self.follower = Some(self.place.open(options).expect("a follower opens"));
+    }
+
     /// A reader beside the writer sees the same, also across compactions and after the writer was opened again.
     fn follow(&mut self) {
         if self.follower.is_none() || self.random.one_in(4) {
-            let follower = self.place.open(Options::read_only());
-            self.follower = Some(follower.expect("a follower opens"));
+            self.open_follower();
+        }
+        let refreshed = self.follower.as_ref().expect("it was opened").refresh();
+        if refreshed.as_ref().is_err_and(|error| error.kind() == ErrorKind::TooLarge) {
+            // The process holds much more than when it was opened.
+            self.open_follower();
+        } else {
+            refreshed.expect("a follower reads on");
         }
         let follower = self.follower.as_ref().expect("it was opened");
-        follower.refresh().expect("a follower reads on");
         let snapshot = follower.snapshot();
         assert_eq!(snapshot.position().0, self.position(), "the follower: {}", self.what());
+        self.check_settled_in(follower);
         let own = self.repository().snapshot();
         let found = of_snapshot(follower, &snapshot);
         assert_eq!(found, of_snapshot(self.repository(), &own), "the follower: {}", self.what());

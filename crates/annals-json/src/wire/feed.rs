@@ -90,7 +90,7 @@ pub fn feed_event_example() -> Json {
 
 fn event_example(kind: &str, data: Json) -> Json {
     json!({
-        "specversion": "1.0", "id": "42", "source": "urn:annals:library", "type": kind,
+        "specversion": "1.0", "id": "42", "source": "urn:annals:2f1c3f0e-6d1b-4c38-9d5e-0a6f6c1b7d42", "type": kind,
         "time": "2025-08-09T10:00:00Z", "datacontenttype": "application/json", "data": data,
     })
 }

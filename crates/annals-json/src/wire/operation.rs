@@ -24,7 +24,7 @@ named_forms![
 pub enum IfVersion {
     /// Its latest version; 0 if there must be no instance.
     Number(u64),
-    /// Its birth and its latest version, such as `17.1`.
+    /// Its birth and its latest version, such as `17.1@3f2a9c01`.
     Revision(String),
 }
 
@@ -56,7 +56,7 @@ pub struct Operation {
     /// Valid time of the change; now if left out.
     pub valid_from: Option<Instant>,
     /// Run it only if this is the latest version before the transaction; 0: only if the instance does not exist. A
-    /// text names the version as entity tags do, with the birth of the instance: `17.1`.
+    /// text names the version as entity tags do, with the birth of the instance: `17.1@3f2a9c01`.
     pub if_version: Option<IfVersion>,
     /// Make a version even if nothing changes.
     pub always: Option<bool>,

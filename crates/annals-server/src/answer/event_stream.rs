@@ -82,7 +82,7 @@ pub async fn send(call: &Call, start: Start, open: Open) -> Outcome {
         // The answer says what is known then.
         let _ = call.wait_for(after).await;
     }
-    let known = repository.snapshot().position();
+    let known = repository.try_snapshot()?.position();
     if after > known {
         // Waiting instead would lose records if the repository was restored from an older backup.
         return Err(Problem::not_found(format!(

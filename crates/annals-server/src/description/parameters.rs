@@ -441,7 +441,7 @@ pub fn keep() -> Parameter {
 
 /// A condition on the version before a write.
 pub fn if_match() -> Parameter {
-    header("if-match", "\"17.3\"").says("Write only if this is the tag of the instance, else 412.")
+    header("if-match", "\"17.3@3f2a9c01\"").says("Write only if this is the tag of the instance, else 412.")
 }
 
 /// The property that holds a content.

@@ -48,7 +48,7 @@ async fn get(call: Box<Call>) -> Outcome {
     let held = Arc::clone(&call.door.bounds.gates.compactions).try_acquire_owned().map_err(|_| {
         Problem::busy("a backup, a check or a compaction is under way; try again when it is done")
     })?;
-    let snapshot = repository.snapshot();
+    let snapshot = repository.try_snapshot()?;
     let answer = lines::send_whole(call, snapshot, move |_, _, lines| {
         let _held = held;
         let mut tar = Tar { lines, sums: BTreeMap::new(), open: None, left: 0, padding: 0, problem: None };
@@ -69,7 +69,7 @@ async fn get(call: Box<Call>) -> Outcome {
 
 fn end_to_json(repository: &Repository, report: &BackupReport) -> annals::Result<Json> {
     let mut json = backup_to_json(report);
-    json["externalContents"] = external_contents_count(&repository.snapshot())?.into();
+    json["externalContents"] = external_contents_count(&repository.try_snapshot()?)?.into();
     Ok(json)
 }
 

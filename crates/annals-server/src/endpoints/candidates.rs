@@ -169,7 +169,7 @@ async fn reads(
         let json = with_candidates(&call.door, &call.principal, |candidates, _| {
             work(candidates, call.path("candidate"))
         })?;
-        Ok(answer::json(StatusCode::OK, &json, call.door.repository()?.snapshot().position()))
+        Ok(answer::json(StatusCode::OK, &json, call.door.snapshot()?.position()))
     })
     .await
 }

@@ -73,6 +73,9 @@ async fn tree_diff(call: Box<Call>) -> Outcome {
         let text = "parameter from: expected a time as one of from, fromPosition, fromValidAt, found none";
         return Err(Problem::invalid(text).with("parameter", "from"));
     }
+    for time in [from, to] {
+        call.wait_settled(time.instant).await?;
+    }
     let find = move |snapshot: &Snapshot| spot.tree(snapshot).difference(&spot.path, from, to);
     send(call, move |snapshot| Ok(Box::new(find(snapshot)?.into_iter().map(Ok))), tree_change_to_json).await
 }

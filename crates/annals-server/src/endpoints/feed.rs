@@ -48,7 +48,7 @@ async fn feed(call: Box<Call>) -> Outcome {
         None => Position(call.query.number("after")?.unwrap_or_default()),
     };
     let limit = call.query.number("limit")?.unwrap_or(u64::MAX);
-    let source: Arc<str> = call.door.source.as_str().into();
+    let source: Arc<str> = call.door.source();
     let open: event_stream::Open = Arc::new(move |repository, place| {
         let events =
             Events::new(repository, watch.as_ref(), place.position, source.clone(), granted.clone())?;

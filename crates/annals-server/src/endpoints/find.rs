@@ -71,6 +71,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 async fn find(of: Collection, call: Box<Call>) -> Outcome {
     let find = search(&call)?;
+    call.wait_for_page(find.after.as_deref()).await?;
     if lines::are_wanted(&call) {
         let snapshot = call.snapshot().await?;
         return find_lines(call, of, find, snapshot).await;
@@ -232,5 +233,6 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.bounds.limits.page_bytes_max;
     find.after = call.cursors().open(find.after)?;
-    Ok((of, find, call.present().await?.as_of(as_of)?))
+    call.wait_for_page(find.after.as_deref()).await?;
+    Ok((of, find, call.snapshot_as_of(as_of).await?))
 }

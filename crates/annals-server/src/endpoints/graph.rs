@@ -171,6 +171,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
         ..RelationshipsOf::both()
     };
     let is_counted = call.query.flag("count")?;
+    call.wait_for_page(of.after.as_deref()).await?;
     if lines::are_wanted(&call) {
         let limit = call.lines_limit()?;
         let snapshot = call.snapshot().await?;

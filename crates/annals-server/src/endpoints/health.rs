@@ -121,7 +121,7 @@ async fn ready(call: Box<Call>) -> Outcome {
     }
     let repository = call.door.repository()?;
     let refusal = find_refusal(Some(repository)).await;
-    let position = repository.snapshot().position().0;
+    let position = repository.try_snapshot()?.position().0;
     let warnings = repository.warnings();
     if !call.principal.may(Verb::Operate) {
         return match refusal {

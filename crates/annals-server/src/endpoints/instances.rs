@@ -334,7 +334,7 @@ async fn show_as_written(
 ) -> Outcome {
     // The answer to a change that changes nothing shows the snapshot that the transaction read.
     let is_unchanged = unchanged.is_some();
-    let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
+    let snapshot = unchanged.map_or_else(|| door.snapshot(), Ok::<_, Problem>)?;
     let is_of_this = |found: &Seen| is_unchanged || found.is_latest_of(receipt.position);
     if let Some(found) = Seen::find(&snapshot, id)?.filter(is_of_this) {
         return show(of, &found, id, status, &receipt);

@@ -23,11 +23,16 @@ use crate::request::commit::Signature;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| {
-        endpoint.tag("operational").fails(&["unavailable", "no-room", "io", "too-large"])
+        endpoint.tag("operational").fails(&[
+            "read-only",
+            "not-writer",
+            "unavailable",
+            "no-room",
+            "io",
+            "too-large",
+        ])
     };
-    let writes = |endpoint: Endpoint| {
-        of(endpoint).takes(parameters::signing_author()).fails(&["conflict", "read-only"])
-    };
+    let writes = |endpoint: Endpoint| of(endpoint).takes(parameters::signing_author()).fails(&["conflict"]);
     let pushes = [
         "invalid-property",
         "invalid-ends",
@@ -84,13 +89,14 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn view(call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     let path = Spot::of(&call)?.path;
     let depth = call.query.number("depth")?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
     heavy(&call.door.bounds, move || {
         // Order: snapshot first, then view, so that the view is not older than the position in the answer.
-        let snapshot = door.repository()?.snapshot();
+        let snapshot = door.snapshot()?;
         let item = door.operational()?.get(&path, depth)?.ok_or_else(|| {
             Problem::not_found(format!("path {path}: there is no item now; a property is read with its item"))
         })?;
@@ -101,6 +107,7 @@ async fn view(call: Box<Call>) -> Outcome {
 }
 
 async fn list(call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     told(call, StatusCode::OK, |operational, _| {
         let leases: Vec<Json> = operational.leases()?.iter().map(lease_to_json).collect();
         Ok(json!({ "items": leases }))
@@ -109,6 +116,7 @@ async fn list(call: Box<Call>) -> Outcome {
 }
 
 async fn open(mut call: Box<Call>) -> Outcome {
+    call.door.check_has_leases()?;
     let (name, lasts) = lease_from_json(&receive(&mut call).await?.0)?;
     let (door, owner) = (Arc::clone(&call.door), Arc::clone(&call.principal.name));
     told(call, StatusCode::CREATED, move |operational, _| {
@@ -121,7 +129,7 @@ async fn open(mut call: Box<Call>) -> Outcome {
 }
 
 async fn renew(mut call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     let lasts = lease_time_from_json(&receive(&mut call).await?.0)?;
     told(call, StatusCode::OK, move |operational, name| {
         operational.renew(name, lasts)?;
@@ -131,7 +139,7 @@ async fn renew(mut call: Box<Call>) -> Outcome {
 }
 
 async fn end(call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     Signature::of(&call)?;
     call.wait_visible().await?;
     let door = Arc::clone(&call.door);
@@ -139,13 +147,13 @@ async fn end(call: Box<Call>) -> Outcome {
         door.operational()?.end_lease(call.path("lease"))?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
-        Ok(answer::with_position(response, door.repository()?.snapshot().position()))
+        Ok(answer::with_position(response, door.snapshot()?.position()))
     })
     .await
 }
 
 async fn push(mut call: Box<Call>) -> Outcome {
-    call.door.leases.check(&call.principal, call.path("lease"))?;
+    check_owner(&call)?;
     let (body, signature) = receive(&mut call).await?;
     let turn = call.door.push_turn(call.path("lease")).await;
     told(call, StatusCode::OK, move |operational, name| {
@@ -169,6 +177,12 @@ async fn push(mut call: Box<Call>) -> Outcome {
     .await
 }
 
+/// Refuses a client that may not change the lease, and a server that has none.
+fn check_owner(call: &Call) -> Result<(), Problem> {
+    call.door.check_has_leases()?;
+    call.door.leases.check(&call.principal, call.path("lease"))
+}
+
 /// Receives the body of a write, and its signature.
 async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
     let body = call.receive().await?;
@@ -186,7 +200,7 @@ async fn told(
     let door = Arc::clone(&call.door);
     heavy(&call.door.bounds.clone(), move || {
         let body = work(&door.operational()?, call.path("lease"))?;
-        Ok(answer::json(status, &body, door.repository()?.snapshot().position()))
+        Ok(answer::json(status, &body, door.snapshot()?.position()))
     })
     .await
 }

@@ -248,6 +248,7 @@ async fn list(call: Box<Call>) -> Outcome {
         ..ListOptions::default()
     };
     let (is_counted, is_typed) = (call.query.flag("count")?, call.query.flag("typed")?);
+    call.wait_for_page(options.after.as_deref()).await?;
     if lines::are_wanted(&call) {
         let mut left = call.lines_limit()?;
         let snapshot = call.snapshot().await?;

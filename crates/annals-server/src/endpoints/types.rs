@@ -188,7 +188,7 @@ async fn change(
     };
     let ((), receipt) = commit(&call.door, Weight::Light, target, Box::new(build)).await?;
     let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
-    let found = call.door.repository()?.snapshot().as_of(as_of)?.type_definition(kind, &name);
+    let found = call.door.snapshot()?.as_of(as_of)?.type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
     Ok(answer::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

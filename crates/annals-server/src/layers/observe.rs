@@ -44,11 +44,11 @@ pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: 
         response = sending::admit_aside(&door.bounds, response);
     }
     // A page of an unknown host, and an unknown client, learn nothing, not even that there is a new position.
-    if let Some(repository) = door.opened()
+    if let Some(snapshot) = door.opened().and_then(|repository| repository.try_snapshot().ok())
         && response.status() != StatusCode::MISDIRECTED_REQUEST
         && response.extensions().get::<Unknown>().is_none()
     {
-        let position = || HeaderValue::from(repository.snapshot().position().0);
+        let position = || HeaderValue::from(snapshot.position().0);
         response.headers_mut().entry(&POSITION).or_insert_with(position);
     }
     let route = response.extensions().get::<Route>().map_or("unknown", |route| route.0);

@@ -304,6 +304,12 @@ impl IntoResponse for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let kind = error.kind();
+        if error.is_opening() {
+            let numbers =
+                error.context().iter().filter_map(|(name, value)| Some((*name, value.parse::<u64>().ok()?)));
+            let opening = Problem::door("opening", error.text());
+            return numbers.fold(opening, |problem, (name, number)| problem.with(name, number));
+        }
         let mut members = Map::new();
         let mut change = None;
         for (name, value) in error.context() {

@@ -224,6 +224,8 @@ fn register_repository(registry: &mut Registry, readings: &Readings<'_>) {
     let is = |what: fn(&Following) -> bool| following.as_ref().is_some_and(what).into();
     gauge("follower_failing", "1 while the log cannot be read on", is(|known| known.problem.is_some()));
     gauge("follower_of_other_log", "1 if the log is another one now", is(|known| known.is_of_other_log));
+    let opening_help = "1 while it has no graph and reads the log anew, for want of memory";
+    gauge("follower_opening", opening_help, is(|known| known.opening.is_some()));
     let age = following.as_ref().map_or(0.0, |known| known.age.as_secs_f64());
     let age_help = "Time since every record of the log was visible; 0 in a writer";
     registry.register("follower_age_seconds", age_help, Seconds::new(age));

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use annals::{Position, Snapshot};
+use annals::{AsOf, Instant, Position, Snapshot};
 use annals_json::Room;
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, Method, Uri};
@@ -24,6 +25,9 @@ use crate::protocol::names::WAIT_POSITION;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::protocol::query::{Query, decode_percent};
 use crate::reporting::request_log::Entry;
+
+/// A request that waits for a settled instant looks so often.
+const SETTLED_POLL: Duration = Duration::from_millis(5);
 
 /// How much work a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +147,15 @@ impl Call {
 
     /// The snapshot as of the time asked for, after the position that the client waits for is visible.
     pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
-        Ok(self.present().await?.as_of(self.query.as_of()?)?)
+        self.wait_visible().await?;
+        self.snapshot_as_of(self.query.as_of()?).await
+    }
+
+    /// The snapshot as of a time, which shows the same whenever it is asked for.
+    pub async fn snapshot_as_of(&self, as_of: AsOf) -> Result<Snapshot, Problem> {
+        // Order: first, because the snapshot must have every record up to the instant.
+        self.wait_settled(as_of.instant).await?;
+        Ok(self.present().await?.as_of(as_of)?)
     }
 
     /// The present, or the present as the candidate of the request would change it, after the position that the client
@@ -161,16 +173,16 @@ impl Call {
     /// The present as the client sees it.
     pub async fn sighted(&self) -> Result<Snapshot, Problem> {
         if !self.principal.is_granted() {
-            return Ok(self.door.repository()?.snapshot());
+            return self.door.snapshot();
         }
-        let snapshot = self.door.repository_of_granted()?.snapshot();
+        let snapshot = self.door.repository_of_granted()?.try_snapshot()?;
         let roles: Vec<Arc<str>> = self.principal.granted_roles().cloned().collect();
         if let Some(rights) = self.door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
         Box::pin(prepare(&self.door, &self.principal)).await?;
         let door = Arc::clone(&self.door);
-        let snapshot = door.repository()?.snapshot();
+        let snapshot = door.snapshot()?;
         if let Some(rights) = door.grants.ready(&snapshot, &roles) {
             return Ok(snapshot.seen_by(rights.sight())?);
         }
@@ -199,16 +211,44 @@ impl Call {
         work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
     ) -> Outcome {
         self.wait_visible().await?;
-        let present = self.present().await?;
         let as_of = self.query.as_of()?;
-        let is_present = as_of == annals::AsOf::default();
-        let snapshot = present.as_of(as_of)?;
+        let is_present = as_of == AsOf::default();
+        let snapshot = self.snapshot_as_of(as_of).await?;
         if weight == Weight::Light && is_present {
             return work(&self, snapshot);
         }
         let door = Arc::clone(&self.door);
         // In a box: light reads need no room for this future.
         Box::pin(heavy_answer(&door.bounds, snapshot, move |snapshot| work(&self, snapshot))).await
+    }
+
+    /// Waits until an instant is settled: then what is read as of it never changes.
+    ///
+    /// Errors: `not-visible` if that takes too long; `future-instant`; `busy` if too many requests wait.
+    pub async fn wait_settled(&self, instant: Option<Instant>) -> Result<(), Problem> {
+        let Some(instant) = instant else { return Ok(()) };
+        if self.door.repository()?.is_settled(instant)? {
+            return Ok(());
+        }
+        // In a box: reads of what is settled need no room for this future.
+        Box::pin(self.wait_until_settled(instant)).await
+    }
+
+    async fn wait_until_settled(&self, instant: Instant) -> Result<(), Problem> {
+        let repository = self.door.repository()?;
+        let _permit = position_permit(&self.door.bounds, &self.peer)?;
+        let deadline = tokio::time::Instant::now() + self.door.bounds.limits.visible_time;
+        while !repository.is_settled(instant)? {
+            if tokio::time::Instant::now() >= deadline {
+                let text = format!(
+                    "records of {instant} may still come, those before {} are all visible; try again",
+                    repository.settled_until()
+                );
+                return Err(Problem::door("not-visible", text));
+            }
+            tokio::time::sleep(SETTLED_POLL).await;
+        }
+        Ok(())
     }
 
     /// Waits until the position that the client asks for is visible.
@@ -223,11 +263,22 @@ impl Call {
         self.wait_for(wanted).await
     }
 
+    /// Waits until the position of the page before is visible, so that the next one is not older: it may come from another
+    /// server.
+    ///
+    /// Errors: as [`Call::wait_visible`].
+    pub async fn wait_for_page(&self, after: Option<&str>) -> Result<(), Problem> {
+        match after.and_then(annals::cursor_position) {
+            Some(position) => self.wait_for(position).await,
+            None => Ok(()),
+        }
+    }
+
     /// Waits until a position is visible.
     ///
     /// Errors: `not-visible` if that takes too long; `busy` if too many requests wait.
     pub async fn wait_for(&self, wanted: Position) -> Result<(), Problem> {
-        if self.door.repository()?.snapshot().position() >= wanted {
+        if self.door.snapshot()?.position() >= wanted {
             return Ok(());
         }
         let _permit = position_permit(&self.door.bounds, &self.peer)?;
@@ -243,7 +294,7 @@ impl Call {
                 "not-visible",
                 format!(
                     "position {wanted} is not visible yet, the last one is {}; try again",
-                    self.door.repository()?.snapshot().position()
+                    self.door.snapshot()?.position()
                 ),
             )),
         }

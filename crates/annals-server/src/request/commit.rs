@@ -195,7 +195,7 @@ async fn commit_now<T: Send + 'static>(
     mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
     for retry in 0.. {
-        let base = door.repository()?.snapshot().position();
+        let base = door.snapshot()?.position();
         let (result, ticket);
         (result, ticket, build) = match weight {
             Weight::Light => submit(door, build)?,

@@ -1,6 +1,6 @@
 //! The conditions `If-Match` and `If-None-Match` of a request (RFC 9110, section 13), at all doors.
 
-use annals::{Error, ErrorKind, InstanceId, Snapshot};
+use annals::{Error, ErrorKind, InstanceId, LogTag, Snapshot};
 use http::HeaderMap;
 use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
@@ -33,8 +33,9 @@ impl Conditions {
         for (name, condition) in [(IF_MATCH, &conditions.matches), (IF_NONE_MATCH, &conditions.differs)] {
             let Some(Condition::OneOf(tags)) = condition else { continue };
             if let Some(found) = tags.iter().find(|tag| !is_tag(tag)) {
-                let text =
-                    format!("header {name}: expected * or tags in quotes like \"17.1\", found {found:?}");
+                let text = format!(
+                    "header {name}: expected * or tags in quotes like \"17.1@3f2a9c01\", found {found:?}"
+                );
                 return Err(Problem::invalid(text));
             }
         }
@@ -67,12 +68,26 @@ impl Conditions {
     /// Errors: `precondition-failed`.
     pub fn check(&self, tag: Option<&Tag>) -> Result<(), Problem> {
         let text = tag.map(Tag::text);
-        let found = || text.map_or("it does not exist".into(), |found| format!("its tag is {found}"));
+        let found = || text.map_or("it does not exist".into(), |found| self.told(found));
         self.check_by(|condition, weakly| condition.holds_tag(text, weakly), found).map_err(|error| match tag
         {
             Some(tag) => error.with("latestVersion", tag.latest_version()).with("tag", tag.text()).into(),
             None => error.into(),
         })
+    }
+
+    /// The tag of the present state, for the text of a refusal; and if a tag of `If-Match` is of another log, that too.
+    pub fn told(&self, own: &str) -> String {
+        let given = match &self.matches {
+            Some(Condition::OneOf(tags)) => &tags[..],
+            _ => &[],
+        };
+        let log = LogTag::named_in(own);
+        let why_not = |tag: &String| {
+            let why = log?.why_not(LogTag::named_in(tag)?)?;
+            is_tag(tag).then(|| format!("its tag is {own}, and {tag} {why}"))
+        };
+        given.iter().find_map(why_not).unwrap_or_else(|| format!("its tag is {own}"))
     }
 
     /// The same for something that is there and has no tag: only `*` names it.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Observer, Operational, Position, Repository};
+use annals::log::LogId;
+use annals::{Error, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::cursors::CursorKey;
@@ -45,8 +46,10 @@ pub struct Door {
     pub refusals: Refusals,
     /// Counters.
     pub metrics: Metrics,
-    /// The source that the events of the feed name.
-    pub source: String,
+    /// The source that the events of the feed name if the log has no id.
+    source: String,
+    /// The address of the server that has the folder open for writing, if it is known.
+    pub writer: Box<dyn Fn() -> Option<String> + Send + Sync>,
     /// A random id of this server.
     pub id: String,
     /// Proves to commands that this server has the folder open, once it has.
@@ -110,6 +113,7 @@ impl Door {
             refusals: Refusals::default(),
             metrics: Metrics::default(),
             source,
+            writer: Box::new(|| None),
             id: annals::Id::random().to_string(),
             proof: OnceLock::new(),
             start: Clock::now(),
@@ -170,7 +174,10 @@ impl Door {
         }
     }
 
-    /// The repository. Errors: `opening` until it is open; `unavailable` in a follower whose log is another one now.
+    /// The repository.
+    ///
+    /// Errors: `opening` until it is open, and in a follower that reads its log anew; `unavailable` in a follower whose log
+    /// is another one now.
     pub fn repository(&self) -> Result<&Repository, Problem> {
         let repository = self.repository.get().ok_or_else(|| {
             let [replayed, records] = self.replayed();
@@ -183,6 +190,35 @@ impl Door {
         })?;
         repository.check_log()?;
         Ok(repository)
+    }
+
+    /// The source that events name: with their ids it tells clients which events they have. All servers of a log name the
+    /// same one, and those of a copy another one.
+    pub fn source(&self) -> Arc<str> {
+        match self.repository.get().map(Repository::log_id) {
+            None | Some(LogId::NIL) => self.source.as_str().into(),
+            Some(id) => format!("urn:annals:{id}").into(),
+        }
+    }
+
+    /// Refuses what only the server of the writer has: leases, and the state that is pushed under them.
+    ///
+    /// Errors: as [`Door::repository`]; as of its writes in a follower.
+    pub fn check_has_leases(&self) -> Result<(), Problem> {
+        let Err(refused) = self.repository()?.check_writer() else { return Ok(()) };
+        let writer = (self.writer)();
+        let place = writer.map_or_else(|| "its writer".to_owned(), |url| format!("its writer, {url}"));
+        let text = format!(
+            "repository: it is open for reading only; leases, and the state pushed under them, are at {place}"
+        );
+        Err(Error::new(refused.kind(), text).into())
+    }
+
+    /// The present of the repository.
+    ///
+    /// Errors: as [`Door::repository`].
+    pub fn snapshot(&self) -> Result<Snapshot, Problem> {
+        Ok(self.repository()?.try_snapshot()?)
     }
 
     /// The repository, if it is open.

@@ -8,7 +8,7 @@ use http::header::HeaderValue;
 
 use crate::protocol::problem::Problem;
 
-/// The entity tag of an instance: its birth and its latest version.
+/// The entity tag of an instance: its birth, its latest version and its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     text: String,
@@ -77,6 +77,6 @@ impl Tag {
 
     /// As the value of the header `ETag`.
     pub fn to_header(&self) -> HeaderValue {
-        HeaderValue::try_from(&self.text).expect("digits and dots are valid in a header")
+        HeaderValue::try_from(&self.text).expect("ASCII is valid in a header")
     }
 }

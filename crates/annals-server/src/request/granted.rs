@@ -26,7 +26,7 @@ impl Granted {
     ///
     /// Errors: those of reading the grants; `closed`.
     pub fn may(&self, right: Right, entity: Option<&Id>) -> Result<bool, Problem> {
-        let whole = self.door.repository_of_granted()?.snapshot();
+        let whole = self.door.repository_of_granted()?.try_snapshot()?;
         let rights = self.door.grants.rights(&whole, &self.roles)?;
         let sight = rights.to(right);
         match entity {
@@ -39,7 +39,7 @@ impl Granted {
     ///
     /// Errors: those of reading the grants; `closed`.
     pub fn snapshot(&self) -> Result<Snapshot, Problem> {
-        let whole = self.door.repository_of_granted()?.snapshot();
+        let whole = self.door.repository_of_granted()?.try_snapshot()?;
         let rights = self.door.grants.rights(&whole, &self.roles)?;
         Ok(whole.seen_by(rights.sight())?)
     }

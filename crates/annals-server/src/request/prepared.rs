@@ -28,7 +28,7 @@ pub async fn prepare(door: &Arc<Door>, principal: &Principal) -> Result<(), Prob
             if let Some(mut begun) = begun.take() {
                 let _ = begun.changed().await;
             }
-            let snapshot = door.repository()?.snapshot();
+            let snapshot = door.snapshot()?;
             if door.grants.ready(&snapshot, &roles).is_some() {
                 return Ok(());
             }
@@ -68,7 +68,7 @@ impl Preparing {
             let _ended = Ended { door: Arc::clone(&door), roles: roles.clone(), _sender: sender };
             let shared = Arc::clone(&door);
             let outcome = heavy(&door.bounds, move || {
-                let snapshot = shared.repository()?.snapshot();
+                let snapshot = shared.snapshot()?;
                 let rights = shared.grants.rights(&snapshot, &roles)?;
                 snapshot.seen_by(rights.sight())?;
                 Ok(())

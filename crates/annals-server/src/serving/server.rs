@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::open_files;
 use super::router::router;
-use super::server_file::{self, ServerFile};
+use super::server_file::{self, KnownServer, ServerFile};
 use crate::access::{Access, AccessSettings, Client, ServerProof};
 use crate::bounds::limits::Limits;
 use crate::bounds::peers::Peer;
@@ -164,6 +164,8 @@ fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFi
     let limits = Limits { connections_max, ..settings.limits.clone() };
     let mut door = Door::new(limits, hosts, source);
     door.access = access;
+    let folder = settings.folder.clone();
+    door.writer = Box::new(move || Some(KnownServer::read(&folder).ok()??.url));
     door.metrics.dropped_lines = log.dropped();
     let (version, repository) = (env!("CARGO_PKG_VERSION"), &settings.place);
     tracing::info!(version, %address, %repository, connections_max, "listening");

@@ -66,7 +66,7 @@ impl Subscription {
         after: Option<Position>,
     ) -> Result<Subscription> {
         watch.check()?;
-        let last = committer.snapshot().position();
+        let last = committer.try_snapshot()?.position();
         let position = after.unwrap_or(last);
         if position > last {
             let text = format!("subscribe: expected a position up to {last}, found {position}");
@@ -86,6 +86,7 @@ impl Subscription {
     /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the
     /// next call tries the same event again.
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
+        // Without a graph there is no event yet.
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
             let records = records_together(self.position, snapshot.position());

@@ -21,18 +21,25 @@ pub(crate) struct Indexed {
     pub(crate) indexes: Arc<Indexes>,
     /// The events after the position of the indexes, the oldest first.
     tail: Arc<[Arc<EventBatch>]>,
+    /// True for the empty graph in the place of one that is read anew: nothing may be read from it.
+    pub(crate) is_vacant: bool,
 }
 
 impl Indexed {
     /// A graph whose indexes have all records.
     pub(crate) fn new(graph: Graph, indexes: Arc<Indexes>) -> Indexed {
-        Indexed { graph, indexes, tail: Arc::default() }
+        Indexed { graph, indexes, tail: Arc::default(), is_vacant: false }
+    }
+
+    /// Takes the place of a graph like `like`, which is read anew.
+    pub(crate) fn vacant(like: &Graph) -> Indexed {
+        Indexed { is_vacant: true, ..Indexed::new(like.rebuilt_from_nothing(), Arc::default()) }
     }
 
     /// The same with one more batch, which leads to `graph`.
     pub(crate) fn with(&self, graph: Graph, batch: Arc<EventBatch>) -> Indexed {
         let tail = self.tail.iter().cloned().chain([batch]).collect();
-        Indexed { graph, indexes: Arc::clone(&self.indexes), tail }
+        Indexed { graph, tail, ..self.clone() }
     }
 
     /// Gives the indexes these batches, which lead from their position to the graph.
@@ -43,7 +50,7 @@ impl Indexed {
     /// The same with indexes that have all events of `taken`, an earlier state of this.
     pub(crate) fn with_indexes(&self, indexes: Arc<Indexes>, taken: &Indexed) -> Indexed {
         let tail = self.tail.iter().skip(taken.tail.len()).cloned().collect();
-        Indexed { graph: self.graph.clone(), indexes, tail }
+        Indexed { indexes, tail, ..self.clone() }
     }
 
     /// The indexes with all records. Errors: as [`LateIndexes::get`].

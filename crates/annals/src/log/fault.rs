@@ -79,6 +79,11 @@ impl<L: Log> FaultLog<L> {
         state.random = plan.seed;
     }
 
+    /// How many late appends have not happened yet.
+    pub fn late_count(&self) -> usize {
+        self.state().late.len()
+    }
+
     /// The log inside.
     pub fn inner(&self) -> &L {
         &self.inner

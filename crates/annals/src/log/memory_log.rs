@@ -24,8 +24,15 @@ struct Stored {
     records: Vec<Vec<u8>>,
     /// The first position of each call, ascending, and its token.
     calls: Vec<(Position, Token)>,
-    generation: u64,
+    /// The last position of each rewriting.
+    rewritten: Vec<Position>,
     register: BTreeMap<Slot, Vec<u8>>,
+}
+
+impl Stored {
+    fn generation(&self) -> u64 {
+        widen(self.rewritten.len())
+    }
 }
 
 impl MemoryLog {
@@ -86,7 +93,13 @@ impl Log for MemoryLog {
     }
 
     fn generation(&self) -> u64 {
-        self.read_stored().generation
+        self.read_stored().generation()
+    }
+
+    fn rewritten_since(&self, since: u64) -> Position {
+        let stored = self.read_stored();
+        let since = usize::try_from(since).unwrap_or(usize::MAX);
+        stored.rewritten.iter().skip(since).max().copied().unwrap_or(Position::ZERO)
     }
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
@@ -94,7 +107,8 @@ impl Log for MemoryLog {
     }
 
     fn register(&self) -> Option<&dyn Register> {
-        self.has_register.then_some(self as &dyn Register)
+        let register: &dyn Register = self;
+        self.has_register.then_some(register)
     }
 }
 
@@ -139,7 +153,7 @@ impl Rewrite for MemoryLog {
         let (mut records, generation) = {
             let stored = self.read_stored();
             let count = usize::try_from(last.0).unwrap_or(usize::MAX);
-            (stored.records.iter().take(count).cloned().collect::<Vec<_>>(), stored.generation)
+            (stored.records.iter().take(count).cloned().collect::<Vec<_>>(), stored.generation())
         };
         let mut report = RewriteReport::default();
         for (position, record) in (1..).zip(&mut records) {
@@ -194,11 +208,11 @@ impl Rewritten for RewrittenMemory<'_> {
 
     fn put_in_place(self: Box<Self>) -> Result<()> {
         let mut stored = self.log.write_stored();
-        if stored.generation != self.generation {
+        if stored.generation() != self.generation {
             let text = format!("{}: another rewriting was put in place first; retry", self.describe());
             return Err(Error::new(ErrorKind::Conflict, text));
         }
-        stored.generation += 1;
+        stored.rewritten.push(Position(widen(self.records.len())));
         for (record, rewritten) in stored.records.iter_mut().zip(self.records) {
             *record = rewritten;
         }

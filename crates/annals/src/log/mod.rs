@@ -33,7 +33,8 @@ use std::sync::Arc;
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
-pub(crate) use another::{another_log, is_another_log};
+pub use another::another_log;
+pub(crate) use another::is_another_log;
 pub use call::{Appended, Call, Term, Token};
 pub use conformance::log_conformance;
 pub(crate) use fault::next_random;
@@ -111,6 +112,15 @@ pub trait Log: Send + Sync {
     /// number instances differently.
     fn generation(&self) -> u64 {
         0
+    }
+
+    /// The last position of which rewritings after the generation `since` may have changed the record;
+    /// [`Position::ZERO`] if there were none.
+    ///
+    /// A graph of the generation `since` that has this position goes on with the records after it. A log that does not know
+    /// the position returns the last one that there can be, as this default does: then such graphs are read anew.
+    fn rewritten_since(&self, since: u64) -> Position {
+        if self.generation() == since { Position::ZERO } else { Position(u64::MAX) }
     }
 
     /// The log as one that can be rewritten; `None` if it cannot be.
@@ -225,6 +235,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn generation(&self) -> u64 {
         (**self).generation()
+    }
+
+    fn rewritten_since(&self, since: u64) -> Position {
+        (**self).rewritten_since(since)
     }
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {

@@ -27,7 +27,10 @@ pub fn check_register(handles: &[&dyn Register]) {
     let large = vec![7; REGISTER_BYTES_MAX + 1];
     let refused = first.swap(Slot::Upkeep, Some(&[0; 1000]), &large).expect_err("too large");
     assert_eq!(refused.kind(), ErrorKind::TooLarge);
-    assert!(first.swap(Slot::Upkeep, Some(&[0; 1000]), &large[1..]).expect("swap"), "the bound itself fits");
+    assert!(
+        first.swap(Slot::Upkeep, Some(&[0; 1000]), large.get(1..).expect("bytes")).expect("swap"),
+        "the bound itself fits"
+    );
     assert_eq!(second.get(Slot::Upkeep).expect("get").as_deref(), large.get(1..));
     assert_eq!(first.get(Slot::Lease).expect("get"), Some(vec![0; 1000]), "the slots are apart");
     let (earlier, later) = (first.now().expect("now"), second.now().expect("now"));

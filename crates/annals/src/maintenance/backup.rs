@@ -59,7 +59,7 @@ impl Repository {
         // Order: once, before anything is written, so that a later attempt removes only what this call has written.
         check_vacant(&**copying.disk, copying.target)?;
         let (mut reopened, mut copied) = (None, HashSet::new());
-        let mut position = self.snapshot().position();
+        let mut position = self.try_snapshot()?.position();
         for attempt in 1.. {
             let log: &Arc<dyn Log> = reopened.as_ref().unwrap_or(inner.committer.source().log());
             // Order: first, because the log notices another generation while it is read.

@@ -73,7 +73,7 @@ impl Repository {
     /// meanwhile, it takes a new snapshot.
     fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Indexed)> {
         for _ in 0..REBUILDS_MAX {
-            let snapshot = self.snapshot();
+            let snapshot = self.try_snapshot()?;
             let position = snapshot.position();
             let mut rebuilt = Indexed::new(snapshot.graph().rebuilt_from_nothing(), Arc::default());
             let log = snapshot.source().log();

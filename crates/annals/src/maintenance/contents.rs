@@ -62,7 +62,7 @@ impl Repository {
     /// Errors: those of reading the log; `Closed` if the repository is closed meanwhile. The report lists contents that
     /// are missing, damaged or unreadable.
     pub fn fixity(&self, mut progress: impl FnMut(u64, u64)) -> Result<FixityReport> {
-        let (log, position) = (self.inner().committer.source().log(), self.snapshot().position());
+        let (log, position) = (self.inner().committer.source().log(), self.try_snapshot()?.position());
         let mut generation = log.generation();
         let named = named_contents(&**log, Position(1), position)?;
         let mut report = FixityReport { position, ..FixityReport::default() };

@@ -78,6 +78,11 @@ impl Folder {
         open_log(&self.disk, &self.path, FileOptions::default(), true)
     }
 
+    /// True if a writer may have the repository open now.
+    pub(crate) fn may_have_writer(&self) -> bool {
+        self.disk.is_locked(&log_folder(&self.path).join(LOCK_FILE_NAME)).unwrap_or(true)
+    }
+
     /// The checkpoints, and the problem at opening, if there was one.
     pub(crate) fn checkpoints(&self) -> (Checkpoints, Option<String>) {
         (self.checkpoints.clone(), self.warning.clone())

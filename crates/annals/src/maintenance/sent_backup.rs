@@ -56,7 +56,7 @@ impl Repository {
         let contents = inner.committer.contents.clone();
         // A log alone has no store, and no version names a content.
         let contents = contents.unwrap_or_else(|| Contents::new(Arc::new(MemoryStore::new())));
-        let position = self.snapshot().position();
+        let position = self.try_snapshot()?.position();
         // Order: first, because the log notices another generation while it is read.
         let generation = log.generation();
         let (plan, named) = plan(&**log, position)?;

@@ -170,8 +170,14 @@ impl Drop for Open {
 impl Operational {
     /// The operational view over a repository, without leases. It writes nothing there.
     ///
-    /// Errors: `Io` if no thread can be started.
+    /// Errors: `ReadOnly`, or `NotWriter`, for a repository that does not write: its writer has the leases. `Io` if no thread can
+    /// be started.
     pub fn over(running: &Repository) -> Result<Operational> {
+        running.check_writer().map_err(|error| {
+            let text = "operational view: this repository does not write, and leases, with the state pushed under them, are \
+                        at its writer";
+            Error::new(error.kind(), text)
+        })?;
         Operational::within(running, Account::new(running.memory_bytes_max()))
     }
 

@@ -153,10 +153,10 @@ macro_rules! instance_methods {
                 }
             }
 
-            /// Its birth and its latest version, for entity tags and optimistic writers.
+            /// Its birth, its latest version and its log, for entity tags and optimistic writers.
             pub fn revision(&self) -> Revision {
                 match self.only_leads() {
-                    true => Revision { birth: Position::ZERO, version: 0, base: Position::ZERO },
+                    true => Revision::default(),
                     false => self.snapshot.revision_at(TypeKind::$variant, self.slot()),
                 }
             }

@@ -27,6 +27,7 @@ pub(crate) mod taken_along;
 #[cfg(test)]
 mod tests;
 
+pub use cursor::cursor_position;
 pub use entities_of::EntitiesOf;
 pub use find::Explanation;
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
@@ -41,6 +42,7 @@ pub(crate) use past::without_purged::WithoutPurged;
 pub use relationships::RelationshipsOf;
 pub(crate) use sight::hidden;
 pub use sight::{GRANTS_MAX, Grant, Right, Rights, Sight};
+pub(crate) use snapshot::future_instant;
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub(crate) use tree::{ChildName, ChildSlot, ItemsRoom, PathTarget};

@@ -18,7 +18,7 @@ use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
-use crate::model::{Direction, Id, InstanceId, Instant, Revision, StampRef, TypeKind, Value};
+use crate::model::{Direction, Id, InstanceId, Instant, LogTag, Revision, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The time to read as of. Missing fields mean "now".
@@ -146,6 +146,12 @@ impl Snapshot {
         self.view.map_or(self.indexed.graph.position, |view| Position(view.position))
     }
 
+    /// The same without the record of a transaction that is not committed.
+    pub(super) fn committed_position(&self) -> Position {
+        let pending = self.pending.as_ref().map_or(u64::MAX, |pending| pending.position.saturating_sub(1));
+        Position(self.position().0.min(pending))
+    }
+
     /// The commit instant of the record at a position; `None` beyond this snapshot.
     pub fn instant_of(&self, position: Position) -> Option<Instant> {
         if position > self.position() {
@@ -157,6 +163,10 @@ impl Snapshot {
 
     /// The same graph as of an earlier time.
     ///
+    /// As of an instant of the last moments, a later snapshot may show more: a record gets its instant before it is
+    /// durable. Ask [`Repository::wait_settled`](crate::Repository::wait_settled) before you take the snapshot, and what it
+    /// shows never changes.
+    ///
     /// Errors: `NotFound` for a position beyond the snapshot; `FutureInstant` for an instant in the future;
     /// `InvalidArgument` if both a position and an instant are given.
     pub fn as_of(&self, as_of: AsOf) -> Result<Snapshot> {
@@ -166,11 +176,7 @@ impl Snapshot {
         for instant in [as_of.instant, as_of.valid].into_iter().flatten() {
             let last = Instant::from_checked_micros(self.indexed.graph.last_instant());
             if instant > last && instant > Instant::now() {
-                let last = last.max(Instant::now());
-                return Err(Error::new(
-                    ErrorKind::FutureInstant,
-                    format!("as of {instant}: expected an instant of the past, now is {last}"),
-                ));
+                return Err(future_instant(instant, last.max(Instant::now())));
             }
         }
         let position = match (as_of.position, as_of.instant) {
@@ -370,7 +376,12 @@ impl Snapshot {
             row.is_some_and(|row| row.changed() == pending.position && row.versions() == version)
         };
         let base = self.pending.as_ref().filter(is_of).map_or(Position::ZERO, |pending| pending.base);
-        Revision { birth: self.birth_at(kind, slot), version, base }
+        Revision { birth: self.birth_at(kind, slot), version, base, log: self.log_tag() }
+    }
+
+    /// The log of this snapshot, as tags name it.
+    pub fn log_tag(&self) -> LogTag {
+        self.source.log_tag()
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::RowStamp) -> StampRef<'_> {
@@ -538,4 +549,10 @@ impl Snapshot {
             _ => Ok(()),
         }
     }
+}
+
+/// The error of a read as of an instant after `now`.
+pub(crate) fn future_instant(instant: Instant, now: Instant) -> Error {
+    let text = format!("as of {instant}: expected an instant of the past, now is {now}");
+    Error::new(ErrorKind::FutureInstant, text)
 }

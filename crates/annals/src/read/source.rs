@@ -2,7 +2,7 @@
 
 use crate::graph::actions as action;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::past::recent::Recent;
 use super::past::version::{Version, VersionKey, Versions};
@@ -11,7 +11,7 @@ use crate::graph::Graph;
 use crate::graph::instance::past::ChangePlace;
 use crate::log::{Log, ReadLimit, another_log};
 use crate::memory::Memory;
-use crate::model::{Action, Change, Instant, Record};
+use crate::model::{Action, Change, Instant, LogTag, Record};
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -31,13 +31,16 @@ pub(crate) struct Source {
     pub(super) walks: KeptWalks,
     /// True while the log is not the one that the graphs were read from.
     is_of_other_log: AtomicBool,
+    /// Once the log has an id: an old log gets one when a writer opens it.
+    log_tag: OnceLock<LogTag>,
 }
 
 impl Source {
     pub(crate) fn new(log: Arc<dyn Log>, memory: Arc<Memory>) -> Source {
         let (records, versions, walks) = (Recent::new(), Versions::new(), KeptWalks::default());
         let is_of_other_log = AtomicBool::default();
-        Source { log, memory, records, versions, asked: Mutex::default(), walks, is_of_other_log }
+        let (asked, log_tag) = (Mutex::default(), OnceLock::new());
+        Source { log, memory, records, versions, asked, walks, is_of_other_log, log_tag }
     }
 
     /// The memory budget for reads and writes.
@@ -47,6 +50,15 @@ impl Source {
 
     pub(crate) fn log(&self) -> &Arc<dyn Log> {
         &self.log
+    }
+
+    /// The log, as tags name it.
+    pub(crate) fn log_tag(&self) -> LogTag {
+        if let Some(known) = self.log_tag.get() {
+            return *known;
+        }
+        let found = LogTag::of(self.log.id().0);
+        if found == LogTag::NONE { found } else { *self.log_tag.get_or_init(|| found) }
     }
 
     /// Drops all cached records, versions and walks: compaction has rewritten records.

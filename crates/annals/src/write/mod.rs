@@ -19,7 +19,7 @@ pub use candidate::{
     Unconfirmed,
 };
 pub use commit::following::Following;
-pub(crate) use commit::following::{follow, following};
+pub(crate) use commit::following::{follow, follow_step, following};
 pub(crate) use commit::leader::{prepare, start};
 pub(crate) use commit::outcome::not_writer;
 pub(crate) use commit::queue::{Committer, Limits};

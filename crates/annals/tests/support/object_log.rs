@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use annals::log::{Appended, Call, Log, ReadBatch, ReadLimit, check_append, check_next, check_read};
+use annals::log::{Appended, Call, Log, LogId, ReadBatch, ReadLimit, check_append, check_next, check_read};
 use annals::{Error, ErrorKind, Position, Result};
 
 /// Objects by the position of their first record. Clones share them, as processes share a bucket.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ObjectLog {
+    id: LogId,
     objects: Arc<Mutex<BTreeMap<u64, Vec<u8>>>>,
 }
 
 impl ObjectLog {
     pub fn new() -> ObjectLog {
-        ObjectLog::default()
+        ObjectLog { id: LogId::random(), objects: Arc::default() }
     }
 
     pub fn objects_count(&self) -> usize {
@@ -102,5 +103,9 @@ impl Log for ObjectLog {
 
     fn describe(&self) -> String {
         "object log".to_owned()
+    }
+
+    fn id(&self) -> LogId {
+        self.id
     }
 }

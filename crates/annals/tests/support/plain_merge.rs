@@ -51,6 +51,9 @@ impl Merges {
         };
         let folded = match (earlier, action) {
             _ if self.is_off || is_kept => None,
+            // A provenance is checked with the change that states it.
+            (_, Action::Update(update)) if update.provenance.is_some() => None,
+            (_, Action::Replace(replace)) if replace.provenance.is_some() => None,
             (Some("create" | "replace"), Action::Replace(replace)) if replace.classifications.is_some() => {
                 None
             }

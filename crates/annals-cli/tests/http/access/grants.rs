@@ -141,6 +141,11 @@ pub fn plain(answer: &Answer) -> (u16, String) {
         rest = rest[found.0..].split_once('Z').map_or("", |(_, rest)| rest);
     }
     text.push_str(rest);
+    // The source of events names the log.
+    const SOURCE: &str = "\"source\":\"urn:annals:";
+    let mut parts = text.split(SOURCE);
+    let first = parts.next().unwrap_or_default().to_owned();
+    text = parts.fold(first, |text, part| text + SOURCE + part.trim_start_matches(|one| one != '"'));
     if let Some((before, next)) = text.split_once("\"next\":\"")
         && let Some((cursor, behind)) = next.split_once('"')
     {

@@ -52,7 +52,9 @@ fn a_limited_feed_gives_records_in_envelopes_and_ends() {
     let event = &events[1].1;
     assert_eq!(event["specversion"], "1.0");
     assert_eq!((&event["id"], &event["type"]), (&json!("2"), &json!("annals.record")));
-    assert_eq!(event["source"], "urn:annals:repository");
+    assert_eq!(event["source"], events[0].1["source"]);
+    let id = event["source"].as_str().unwrap().strip_prefix("urn:annals:").unwrap();
+    assert_eq!((id.len(), id.matches('-').count()), (36, 4), "the id of the log: {id}");
     assert_eq!(event["time"], event["data"]["instant"]);
     let changes =
         json!([{"action": "create", "kind": "entity", "id": "b", "type": "thing", "properties": {}}]);
@@ -135,7 +137,7 @@ fn a_tree_is_watched_with_old_and_new_values_and_nothing_else_is_told() {
     assert_eq!(told(&found[0].1), ["created /c".to_owned(), format!("created {eth0}")]);
     let event = &found[1].1;
     assert_eq!((&event["type"], &event["id"]), (&json!("annals.change"), &json!(second.to_string())));
-    assert_eq!((&event["source"], &event["specversion"]), (&json!("urn:annals:repository"), &json!("1.0")));
+    assert_eq!((&event["source"], &event["specversion"]), (&found[0].1["source"], &json!("1.0")));
     let data = &event["data"];
     assert_eq!(
         (&data["from"], &data["position"], &data["records"]),

@@ -1,6 +1,7 @@
 //! The endpoints: reads, writes and their conditions.
 
 mod conditions;
+mod other_logs;
 mod unchanged;
 mod mistakes;
 mod contents;

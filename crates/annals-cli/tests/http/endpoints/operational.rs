@@ -172,14 +172,47 @@ fn a_lease_writes_nothing_and_none_is_recorded() {
     assert_eq!(server.get("/v1/log?limit=1").json()["items"][0]["position"], position);
 }
 
+/// It took leases of its own, and its view lacked those of the writer.
 #[test]
-fn a_server_that_only_reads_takes_state() {
+fn a_server_that_only_reads_has_no_leases_and_names_the_one_that_has() {
     let (folder, server) = server(&[]);
     let reading = start(&folder, &["--read-only"]);
-    open(&reading, "a");
-    push(&reading, "a", json!([merge("/c", json!({"celsius": 40}))]), 200);
-    assert_eq!(view(&reading, "c")["celsius"], 40);
-    assert_eq!(view(&server, "c")["celsius"], Json::Null, "it is in the memory of one server");
+    open(&server, "a");
+    push(&server, "a", json!([merge("/c", json!({"celsius": 40}))]), 200);
+    let refused = || {
+        let seconds = json!({"seconds": 600});
+        let lease = json!({"name": "b", "seconds": 600});
+        let operations = json!({"operations": [merge("/c", json!({"celsius": 41}))]});
+        [
+            ("GET /v1/operational/{steps}", "c", Json::Null),
+            ("GET /v1/leases", "", Json::Null),
+            ("POST /v1/leases", "", lease),
+            ("POST /v1/leases/{lease}/renew", "a", seconds),
+            ("POST /v1/leases/{lease}/changes", "a", operations),
+            ("DELETE /v1/leases/{lease}", "a", Json::Null),
+        ]
+        .map(|(operation, name, body)| {
+            let told = told(&reading, operation, name, body, 403);
+            assert_eq!(told["kind"], "read-only", "{operation}: {told}");
+            told["detail"].as_str().unwrap().to_owned()
+        })
+    };
+    let address = format!("http://{}", server.address);
+    for detail in refused() {
+        assert!(detail.ends_with(&format!("are at its writer, {address}")), "{detail}");
+    }
+    assert_eq!(view(&server, "c")["celsius"], 40);
+    assert_eq!(told(&reading, "GET /v1/tree/{steps}", "c", Json::Null, 200)["hostname"], "r1");
+
+    server.terminate();
+    assert!(server.ended_well());
+    for detail in refused() {
+        assert!(detail.ends_with("are at its writer"), "{detail}");
+    }
+    // Clients open their leases again.
+    let server = start(&folder, &[]);
+    assert_eq!(told(&server, "GET /v1/leases", "", Json::Null, 200)["items"], json!([]));
+    open(&server, "a");
 }
 
 #[test]

@@ -445,7 +445,7 @@ impl World {
     }
 
     fn restart(&mut self) {
-        self.door.server.kill();
+        self.door.server.kill_and_wait();
         let folder = self.door.folder.path().join("repository");
         self.door.server = Server::start(&folder, &["--ldp-root", "/rest"]);
         self.door.root = format!("http://{}/rest", self.door.server.address);

@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::http::access::tokens::{Guarded, annals};
 use crate::support::{Answer, Server, try_request};
 
-fn create(server: &Server, id: &str) -> Answer {
+pub(super) fn create(server: &Server, id: &str) -> Answer {
     server.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"}))
 }
 
 /// Asks again until `is_right`, or for long enough.
-fn until(server: &Server, path: &str, is_right: impl Fn(&Answer) -> bool) -> Answer {
+pub(super) fn until(server: &Server, path: &str, is_right: impl Fn(&Answer) -> bool) -> Answer {
     let start = Instant::now();
     loop {
         let answer = server.get(path);
@@ -78,6 +78,71 @@ fn a_feed_begins_at_a_position_that_the_follower_reads_soon() {
     }
     let far = writer.get("/v1/feed?after=1000&limit=0");
     assert_eq!((far.status, far.problem().as_str()), (404, "not-found"));
+}
+
+/// Each server named its own folder as the source, so a consumer that went to another one took each event twice.
+#[test]
+fn events_name_the_same_source_at_every_server_of_a_log_and_another_one_at_a_copy() {
+    let parent = tempfile::tempdir().unwrap();
+    let text = |name: &str| parent.path().join(name).to_str().unwrap().to_owned();
+    let writer = Server::start(&parent.path().join("repository"), &[]);
+    create(&writer, "one");
+    std::os::unix::fs::symlink(parent.path().join("repository"), parent.path().join("elsewhere")).unwrap();
+    let follower = Server::start(&parent.path().join("elsewhere"), &["--read-only"]);
+    let source = |server: &Server| {
+        let feed = server.get("/v1/feed?limit=1").body;
+        let data =
+            feed.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or_else(|| panic!("{feed}"));
+        serde_json::from_str::<serde_json::Value>(data).unwrap()["source"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(source(&follower), source(&writer));
+    assert!(annals(&["-r", &text("repository"), "backup", &text("backup")]).status.success());
+    assert!(annals(&["restore", &text("backup"), &text("restored")]).status.success());
+    let restored = Server::start(&parent.path().join("restored"), &[]);
+    assert_ne!(source(&restored), source(&writer), "its next events are others, with the same ids");
+}
+
+/// The next page came from a server that was behind the first one, and had less than that.
+#[test]
+fn the_next_page_is_not_older_than_the_one_before() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("repository");
+    let writer = Server::start(&path, &[]);
+    create(&writer, "a");
+    let follower = Server::start(&path, &["--read-only", "--visible-time-ms", "300"]);
+    assert_eq!(follower.get("/v1/entities/a").status, 200);
+    // Cut off: the folder is not there.
+    let away = parent.path().join("away");
+    std::fs::rename(&path, &away).unwrap();
+    for id in ["b", "c", "d"] {
+        create(&writer, id);
+    }
+    let next = |page: &Answer| page.json()["next"].as_str().unwrap_or_default().to_owned();
+    let present = next(&writer.get("/v1/entities?limit=2"));
+    let then = next(&writer.get("/v1/entities?limit=2&atPosition=3"));
+    let asked = |after: &str| json!({"limit": 2, "after": after});
+    let behind = [
+        follower.get(&format!("/v1/entities?limit=2&after={present}")),
+        follower.send("POST", "/v1/find", &asked(&present)),
+    ];
+    for refused in behind {
+        assert_eq!((refused.status, refused.problem().as_str()), (503, "not-visible"), "{refused:?}");
+    }
+    std::fs::rename(&away, &path).unwrap();
+    let ids = |page: &Answer| {
+        let items = page.json()["items"].as_array().unwrap().clone();
+        items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let page =
+        until(&follower, &format!("/v1/entities?limit=2&after={present}"), |answer| answer.status == 200);
+    assert_eq!(ids(&page), ["c", "d"], "{page:?}");
+    assert_eq!(ids(&follower.send("POST", "/v1/find", &asked(&present))), ["c", "d"]);
+    // A page as of the past stays what it is, and waits for no more than its position.
+    assert_eq!(ids(&follower.get(&format!("/v1/entities?limit=2&after={then}&atPosition=3"))), ["c"]);
+    // A cursor that no server gave.
+    let far = present.chars().enumerate().map(|(at, digit)| if (16..32).contains(&at) { 'f' } else { digit });
+    let far = writer.get(&format!("/v1/entities?after={}", far.collect::<String>()));
+    assert_eq!((far.status, far.problem().as_str()), (503, "not-visible"), "{far:?}");
 }
 
 /// It went on with grants that may have been revoked long ago.

@@ -58,7 +58,7 @@ pub async fn admit(request: &mut Request, target: &Target, web_access: &WebAc) -
     }
     check_author(&principal, &request.call.headers)?;
     request.call.wait_visible().await?;
-    let now = request.call.door.repository()?.snapshot();
+    let now = request.call.door.snapshot()?;
     let names = web_access.names(&principal);
     let agent = Arc::new(Agent::new(&principal, names, request.base.clone(), now));
     let also =

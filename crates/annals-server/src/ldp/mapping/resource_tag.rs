@@ -22,17 +22,18 @@ pub const TRIPLES_MANY: usize = 5_000;
 /// Components of a tag that name the state of a resource; a further one is about inbound references.
 const STATE_COMPONENTS: usize = 3;
 
-/// The tag of the root of a repository in which it is not stored.
+/// The tag of the root of a repository in which it is not stored. It names no log, because this state has no position.
 pub const UNSTORED_ROOT: &str = "W/\"0.0.0\"";
 
-/// The tag of a resource: the position of its first record, its version, and a digest of everything else that its
-/// statements come from: links, parts, children, and the containers that make members of it.
+/// The tag of a resource: the position of its first record, its version, the log of both, and a digest of everything else
+/// that its statements come from: links, parts, children, and the containers that make members of it.
 ///
 /// The tag is weak, because one resource has representations in several formats.
 ///
 /// Units: it reads what it stands for, so it takes as long as a read of the resource.
 pub fn tag_of(view: View<'_>, entity: &Entity<'_>) -> annals::Result<String> {
-    Ok(format!("W/\"{}.{}.{}\"", entity.birth(), entity.version(), shown::digest(view, entity)?))
+    let (birth, version, log) = (entity.birth(), entity.version(), view.snapshot.log_tag());
+    Ok(format!("W/\"{birth}.{version}{log}.{}\"", shown::digest(view, entity)?))
 }
 
 /// The tag, with what else an answer shows that the tag does not cover.
@@ -131,7 +132,7 @@ impl ResourceConditions {
         let holds = |condition: &Condition, _| {
             tag.is_some_and(|tag| condition.names(|known| state(known).eq(state(tag))))
         };
-        let found = || tag.map_or("there is no such resource".to_owned(), |tag| format!("its tag is {tag}"));
+        let found = || tag.map_or("there is no such resource".to_owned(), |tag| self.conditions.told(tag));
         Ok(self.conditions.check_by(holds, found)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Mementos (RFC 7089): a resource as it was at the end of a second, and the time gate that chooses one.
 
-use annals::Snapshot;
+use annals::{Instant, Snapshot};
 
 use super::mementos::Mementos;
 use super::second::Second;
@@ -29,12 +29,11 @@ pub async fn answer(request: Request, original: Original, second: Second) -> Out
             }),
         })
     };
-    let snapshot = request.call.snapshot().await?;
-    if !Mementos::of(&snapshot, &original.path).has(second)? {
-        return none(&snapshot);
+    // Order: before the snapshot, because other writes may still come within this second.
+    if second.start() <= Instant::now() {
+        second.passed().await;
+        request.call.wait_settled(Some(second.last())).await?;
     }
-    second.passed().await;
-    // Again, because other writes may have come within this second.
     let snapshot = request.call.snapshot().await?;
     match Mementos::of(&snapshot, &original.path).snapshot_of(second)? {
         Some(then) => show(request, original, Some(second), then).await,

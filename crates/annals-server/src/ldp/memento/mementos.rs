@@ -57,11 +57,6 @@ impl<'s> Mementos<'s> {
         Ok(found.map(|version| Second::of(version.instant)))
     }
 
-    /// True if the resource has a memento of this second.
-    pub fn has(&self, second: Second) -> Result<bool, Problem> {
-        Ok(self.last_of(second)?.is_some())
-    }
-
     /// The snapshot that a memento shows, after its second: as of its end, or before the resource was deleted in that
     /// second; `None` if there is no memento.
     pub fn snapshot_of(&self, second: Second) -> Result<Option<Snapshot>, Problem> {

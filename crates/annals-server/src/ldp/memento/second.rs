@@ -5,8 +5,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use annals::Instant;
 
 const MICROS: i64 = 1_000_000;
-/// A record gets its instant before it is durable, so a second has passed for readers only a little later.
-const SETTLING: Duration = Duration::from_millis(100);
 /// Longest wait for the end of a second; only a clock that was set back can need more.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
@@ -82,11 +80,10 @@ impl Second {
         date(self.start())
     }
 
-    /// Waits until the second has passed: what a client reads of it must never change.
+    /// Waits until the second has passed by the clock.
     pub async fn passed(self) {
         let left = self.end().micros().saturating_sub(Instant::now().micros());
-        let settling = i64::try_from(SETTLING.as_micros()).unwrap_or_default();
-        if let Ok(left) = u64::try_from(left.saturating_add(settling)) {
+        if let Ok(left) = u64::try_from(left) {
             tokio::time::sleep(Duration::from_micros(left).min(WAIT_MAX)).await;
         }
     }

@@ -46,7 +46,8 @@ pub async fn answer(request: Request, original: Original) -> Outcome {
     let mut head = head(&request, &original);
     head.insert(VARY, HeaderValue::from_static("Accept"));
     let last = seconds.last().map(|second| second.digits()).unwrap_or_default();
-    let tag = format!("W/\"{}.{last}\"", seconds.len());
+    let log = request.call.door.repository()?.snapshot().log_tag();
+    let tag = format!("W/\"{}.{last}{log}\"", seconds.len());
     headers::append(&mut head, ETAG, tag.clone());
     if ResourceConditions::of(&request.call.headers).is_known(&tag) {
         return Ok(with_head(empty(StatusCode::NOT_MODIFIED), StatusCode::NOT_MODIFIED, head));
@@ -95,6 +96,8 @@ pub async fn add_version(mut request: Request, original: Original) -> Outcome {
     let second = Second::of(receipt.instant);
     // A client that goes on to change the resource must not change this version.
     second.passed().await;
+    // Later writes get a later instant, also if the clock is set back.
+    let _ = request.call.door.repository()?.is_settled(second.last());
     let mut head = HeaderMap::new();
     headers::add_memento(&mut head, &request.base, &original.path, model, (second, is_description));
     let iri = address(&request, &original, second);

@@ -77,14 +77,14 @@ impl Source for Activities {
         for _ in 0..RECORDS_MAX {
             let Some(commit) = &self.commit else {
                 let Some((position, record)) = self.follow.poll()? else { return Ok(None) };
-                let present = self.door.repository()?.snapshot();
+                let present = self.door.snapshot()?;
                 self.commit = Some(Commit::of(&present, position, record)?);
                 continue;
             };
             let (index, count) = (self.place.sent, commit.messages.len());
             let message = commit.messages.get(index);
             let data =
-                message.map(|message| commit.data(message, &self.base, &self.door.source)).transpose()?;
+                message.map(|message| commit.data(message, &self.base, &self.door.source())).transpose()?;
             let is_last = index + 1 >= count;
             let position = is_last.then_some(commit.position);
             match position {

@@ -64,7 +64,7 @@ async fn statements_tag(request: &Request, view: View<'_>, entity: &Entity<'_>) 
 
 /// The state that a write made.
 pub fn snapshot_of(request: &Request, receipt: &Receipt) -> Result<Snapshot, Problem> {
-    let snapshot = request.call.door.repository()?.snapshot();
+    let snapshot = request.call.door.snapshot()?;
     Ok(snapshot.as_of(AsOf { position: Some(receipt.position), ..AsOf::default() })?)
 }
 

@@ -14,7 +14,7 @@ pub async fn answer(request: &Request) -> Outcome {
     let door = &request.call.door;
     let after = match event_stream::last_event(&request.call)? {
         Some(position) => position,
-        None => door.repository()?.snapshot().position(),
+        None => door.snapshot()?.position(),
     };
     let (shared, base) = (Arc::clone(door), request.base.clone());
     let open: Open = Arc::new(move |repository, place| {

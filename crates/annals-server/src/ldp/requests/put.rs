@@ -46,7 +46,7 @@ pub async fn describe(request: Request, path: Path) -> Outcome {
 
 /// The interaction model of what is at a path, if something is.
 fn model_at(call: &Call, base: &Base, path: &Path) -> Result<Option<Model>, Problem> {
-    let snapshot = call.door.repository()?.snapshot();
+    let snapshot = call.door.snapshot()?;
     let view = View { snapshot: &snapshot, base };
     Ok(match view.find(path)? {
         Found::Live(_, model) => Some(model),

@@ -164,7 +164,7 @@ impl Request {
         if weight == Weight::Heavy || conditions.are_empty() {
             return Ok(weight);
         }
-        let snapshot = self.call.door.repository()?.snapshot();
+        let snapshot = self.call.door.snapshot()?;
         let view = View { snapshot: &snapshot, base: &self.base };
         let Found::Live(entity, _) = view.find(path)? else { return Ok(weight) };
         let size = resource_tag::size(view, &entity, &Selection::default())?;
@@ -182,7 +182,7 @@ impl Request {
         let work: Arc<Work<T>> = Arc::new(work);
         let mut attempt = 1;
         loop {
-            let position = self.call.door.repository()?.snapshot().position();
+            let position = self.call.door.snapshot()?.position();
             let outcome = self.commit_once(weight, &signature, Arc::clone(&work)).await;
             match outcome {
                 Err(problem) if attempt < ATTEMPTS_MAX && problem.is_raced() => attempt += 1,

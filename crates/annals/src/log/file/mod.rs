@@ -402,6 +402,15 @@ impl Log for FileLog {
         self.listing.read().unwrap_or_else(PoisonError::into_inner).manifest.generation
     }
 
+    fn rewritten_since(&self, since: u64) -> Position {
+        let listing = self.listing.read().unwrap_or_else(PoisonError::into_inner);
+        // Segments with new records are of generation zero.
+        let rewritten = listing.segments.iter().filter(|segment| segment.header.generation > since);
+        // A follower lists no segment without records, so it may not know where the last one ends.
+        let last = rewritten.map(|segment| segment.sealed_last().unwrap_or_else(|| self.known_tail())).max();
+        last.unwrap_or(Position::ZERO)
+    }
+
     fn bytes_up_to(&self, position: Position) -> u64 {
         let segments = self.segments().unwrap_or_default();
         let whole: u64 =

@@ -31,7 +31,7 @@ pub(in crate::read) struct Hits<T> {
 impl<T> Hits<T> {
     /// The page, whose cursor belongs to the order with this number.
     pub(in crate::read) fn into_page(self, snapshot: &Snapshot, order: u32) -> Page<T> {
-        let next = self.last.map(|last| cursor::encode(snapshot.graph(), order, &last));
+        let next = self.last.map(|last| cursor::encode(snapshot, order, &last));
         Page { items: self.items, next }
     }
 }

@@ -65,10 +65,16 @@ impl WithoutPurged {
         following: impl Fn() -> Result<Vec<Record>>,
     ) -> Result<Record> {
         let graph = snapshot.graph();
-        if position > graph.purges.last {
-            return Ok(record);
-        }
+        let is_purged_since = position <= graph.purges.last;
         for (number, change) in (0..).zip(&mut record.changes) {
+            if !is_purged_since {
+                // Also without a purge: a repository that began with a checkpoint does not know when the last one was, and
+                // all those of a log tell the same.
+                if let Some(emptied) = without_earlier_edits(graph, change)? {
+                    *change = emptied;
+                }
+                continue;
+            }
             let place = ChangePlace { position: position.0, change: number };
             let instead = match &change.action {
                 action if action.listed_instances().is_some() => listed(snapshot, action, place)?,

@@ -71,7 +71,7 @@ impl<'s> Tree<'s> {
             last = Some(place);
             Ok(true)
         })?;
-        let next = last.filter(|_| has_more).map(|place| cursor::encode(graph, CURSOR, &place));
+        let next = last.filter(|_| has_more).map(|place| cursor::encode(self.snapshot, CURSOR, &place));
         Ok(Some(Page { items, next }))
     }
 

@@ -24,7 +24,7 @@ impl Transaction {
     pub fn dry_run(mut self) -> Result<Snapshot> {
         self.check_rights()?;
         let latest = self.committer.snapshot();
-        self.expectations.check(latest.graph())?;
+        self.expectations.check(latest.graph(), latest.log_tag())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.record.changes)?;
         if let Some((base, count)) = self.edits {
             check_conflicts(latest.graph(), base, &self.record.changes[..count])?;
@@ -74,7 +74,7 @@ impl Transaction {
                 self.committer.state().check_writable()?;
             }
             // Also for a serializable transaction: its reads and its expectations are of one snapshot.
-            self.expectations.check(self.base.graph())?;
+            self.expectations.check(self.base.graph(), self.base.log_tag())?;
             let position = self.base.position();
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));

@@ -8,7 +8,8 @@ use crate::model::Instant;
 
 impl Transaction {
     /// Sets the commit instant, to import history; call it before the first change. It must not be before the last
-    /// record's, nor in the future; the commit checks both.
+    /// record's, nor in the future; the commit checks both. It may be before the
+    /// [settled instant](crate::Repository::settled_until): then reads as of instants since the last record change.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
         (self.own, self.view) = (None, None);

@@ -31,7 +31,7 @@ impl Transaction {
             return Ok(false);
         }
         let last = Instant::from_checked_micros(before.last_instant());
-        let instant = commit_instant(&self.committer.clock, last, None)?;
+        let instant = commit_instant(&self.committer.clock, last, last, None)?;
         let mut own = OwnGraph::new(self.base.indexed(), instant);
         own.go_on(&self.record, self.base.source().memory())?;
         let is_live = |graph: &Graph, slot: u32| graph.entities.row(slot).map(|row| row.is_live());

@@ -427,7 +427,7 @@ impl Transaction {
             None => {
                 let base = self.base.indexed();
                 let last = Instant::from_checked_micros(base.graph.last_instant());
-                let instant = commit_instant(&self.committer.clock, last, self.instant)?;
+                let instant = commit_instant(&self.committer.clock, last, last, self.instant)?;
                 Box::new(OwnGraph::new(base, instant))
             }
         };

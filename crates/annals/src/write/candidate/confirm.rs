@@ -21,8 +21,11 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the thread looks for commits whose time is over.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
-/// After a failure the thread waits this long before it tries again.
-const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+/// After a failure that passes by itself, such as a full disk, the thread tries again so soon, and then after twice the
+/// time before.
+const RETRY_MIN: Duration = Duration::from_secs(1);
+/// After another failure, and at most, it waits this long.
+const RETRY_MAX: Duration = Duration::from_secs(60);
 /// Author of the records that undo commits.
 const AUTHOR: &str = "annals";
 
@@ -85,8 +88,27 @@ pub(crate) fn start(committer: &Arc<Committer>, is_stopping: Arc<AtomicBool>) ->
 
 /// A commit of a candidate: the name alone may be that of a later one.
 type Commit = (Arc<str>, Position);
-/// When the thread may try commits again that it could not take back.
-type Failed = HashMap<Commit, std::time::Instant>;
+/// Commits that the thread could not take back.
+type Failed = HashMap<Commit, Rest>;
+
+/// How long the thread leaves a commit alone.
+struct Rest {
+    length: Duration,
+    ends_at: std::time::Instant,
+}
+
+impl Rest {
+    fn after(error: &Error, before: Option<&Rest>) -> Rest {
+        use ErrorKind::{Busy, Io, NoRoom, Unavailable};
+        let passes = matches!(error.kind(), Busy | Io | NoRoom | Unavailable);
+        let length = match before {
+            Some(before) if passes => (2 * before.length).min(RETRY_MAX),
+            None if passes => RETRY_MIN,
+            _ => RETRY_MAX,
+        };
+        Rest { length, ends_at: std::time::Instant::now() + length }
+    }
+}
 
 fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()> {
     let is_held = || Arc::strong_count(&committer.held_timer) > 1;
@@ -106,7 +128,7 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
     failed.retain(|commit, _| candidates.iter().any(|candidate| commit_of(candidate) == *commit));
     for candidate in candidates {
         let commit = commit_of(&candidate);
-        if failed.get(&commit).is_some_and(|next| *next > std::time::Instant::now()) {
+        if failed.get(&commit).is_some_and(|rest| rest.ends_at > std::time::Instant::now()) {
             continue;
         }
         let outcome = transact(committer, |t| {
@@ -121,7 +143,8 @@ fn take_back_late(committer: &Arc<Committer>, failed: &mut Failed) -> Result<()>
             take_back(t, &stored, None, |_| Ok(())).map(drop)
         });
         if let Err(error) = outcome {
-            failed.insert(commit, std::time::Instant::now() + RETRY_INTERVAL);
+            let rest = Rest::after(&error, failed.get(&commit));
+            failed.insert(commit, rest);
             // Another candidate may be taken back, even if this one cannot store its failure.
             let _ = note_failure(committer, &candidate, &error);
         }

@@ -86,14 +86,14 @@ impl Candidates {
 
     /// All candidates, by name.
     pub fn list(&self) -> Result<Vec<Candidate>> {
-        stored::all(&self.committer.snapshot())
+        stored::all(&self.committer.try_snapshot()?)
     }
 
     /// One candidate.
     ///
     /// Errors: `NotFound`.
     pub fn get(&self, name: &str) -> Result<Candidate> {
-        StoredCandidate::read(&self.committer.snapshot(), name).map(StoredCandidate::into_candidate)
+        StoredCandidate::read(&self.committer.try_snapshot()?, name).map(StoredCandidate::into_candidate)
     }
 
     /// Opens a candidate: a working copy of the repository as it is now, without edits.
@@ -145,7 +145,7 @@ impl Candidates {
     ///
     /// Errors: as [`Candidates::edit`].
     pub fn view(&self, name: &str) -> Result<Snapshot> {
-        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.try_snapshot()?, name)?.open()?;
         self.with_edits(&stored)?.current().cloned()
     }
 
@@ -154,7 +154,7 @@ impl Candidates {
     ///
     /// Errors: `NotFound`.
     pub fn edits(&self, name: &str) -> Result<Vec<Change>> {
-        StoredCandidate::read(&self.committer.snapshot(), name)?.edits()
+        StoredCandidate::read(&self.committer.try_snapshot()?, name)?.edits()
     }
 
     /// The edits that prevent the commit of the candidate: edits of instances that another transaction has changed
@@ -164,7 +164,7 @@ impl Candidates {
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
     pub fn conflicts(&self, name: &str) -> Result<Vec<CandidateConflict>> {
-        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.try_snapshot()?, name)?.open()?;
         conflicts::find(&stored, &self.committer)
     }
 
@@ -172,7 +172,7 @@ impl Candidates {
     ///
     /// Errors: as [`Candidates::commit`], including the conditions at the end of a transaction, and refusals of hooks.
     pub fn check(&self, name: &str) -> Result<()> {
-        let stored = StoredCandidate::read(&self.committer.snapshot(), name)?.open()?;
+        let stored = StoredCandidate::read(&self.committer.try_snapshot()?, name)?.open()?;
         conflicts::check(&stored, &self.committer)?;
         let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
         transaction.begin_with_edits(stored.edits()?, stored.base());

@@ -8,16 +8,18 @@ use crate::{Error, ErrorKind, Position, Result};
 const BEHIND_MAX: i64 = 60 * 1_000_000;
 
 /// The instant of a record that is committed now, after one of the instant `last`: `asked` if the caller sets it,
-/// otherwise the time of the clock, but never before `last`.
+/// otherwise the time of the clock, but never before `last`, nor before an instant that is settled (`floor`). A caller
+/// sets it to import a history, which may come to where readers have been.
 ///
 /// Errors: as [`check_commit_instant`].
 pub(in crate::write) fn commit_instant(
     clock: &WallClock,
     last: Instant,
+    floor: Instant,
     asked: Option<Instant>,
 ) -> Result<Instant> {
     let now = clock();
-    asked.map_or_else(|| Ok(now.max(last)), |asked| check_commit_instant(asked, last, now))
+    asked.map_or_else(|| Ok(now.max(last).max(floor)), |asked| check_commit_instant(asked, last, now))
 }
 
 /// The commit instant that a writer has set, if it is allowed after a record of the instant `last` while the clock

@@ -2,7 +2,7 @@
 
 use crate::graph::actions::along::Along;
 use crate::graph::{Graph, kind_of};
-use crate::model::{Action, InstanceId, Revision};
+use crate::model::{Action, InstanceId, LogTag, Revision};
 use crate::read::Snapshot;
 use crate::record::CHANGES_MAX;
 use crate::{Error, ErrorKind, Position, Result};
@@ -15,7 +15,7 @@ const EXPECTATIONS_MAX: usize = CHANGES_MAX;
 pub(in crate::write) enum Expected {
     /// The number of its latest version; 0 if it must not exist.
     Version(u32),
-    /// Its birth and its latest version.
+    /// Its birth, its latest version and its log.
     Revision(Revision),
     /// The further instances that an action on it takes along.
     Along(Box<(Action, Along)>),
@@ -36,17 +36,17 @@ impl Expectations {
         Ok(())
     }
 
-    /// Checks them against a graph without the changes of the transaction.
+    /// Checks them against a graph of `log` without the changes of the transaction.
     ///
     /// Errors: `PreconditionFailed`, naming the first mismatch; `Conflict` if an action takes other instances along.
-    pub(in crate::write) fn check(&self, graph: &Graph) -> Result<()> {
+    pub(in crate::write) fn check(&self, graph: &Graph, log: LogTag) -> Result<()> {
         self.0.iter().try_for_each(|(instance, expected)| {
             // An earlier id still names its instance here, as it does in the history.
             let table = graph.table(kind_of(instance));
             let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
             let found = slot.and_then(|slot| {
                 let (birth, version) = (Position(table.birth(slot)?), table.row(slot)?.versions());
-                Some(Revision { birth, version, base: Position::ZERO })
+                Some(Revision { birth, version, base: Position::ZERO, log })
             });
             check_one(graph, instance, expected, found)
         })
@@ -98,7 +98,8 @@ fn check_one(
     };
     let (wanted, found_text) = match (expected, found) {
         (Expected::Revision(expected), Some(found)) => {
-            (format!("revision {expected}"), format!("revision {found}"))
+            let why = found.log.why_not(expected.log).map(|why| format!(", because {expected} {why}"));
+            (format!("revision {expected}"), format!("revision {found}{}", why.unwrap_or_default()))
         }
         (Expected::Revision(expected), None) => (format!("revision {expected}"), told(0)),
         (Expected::Version(expected), _) => (told(*expected), told(version)),

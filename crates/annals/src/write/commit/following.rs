@@ -1,27 +1,25 @@
 //! Reads on in a log that others write, in a follower and after a lost race, and proves that it is still the log that the
 //! graph was read from.
 
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant as Clock};
+use std::sync::PoisonError;
+use std::time::Duration;
 
-use super::last_read::{KnownRecord, LastRead, Looked, other_record};
+use super::anew::{AnewStep, step};
+use super::last_read::{LastRead, Looked};
 use super::outcome::not_writer;
 use super::queue::Committer;
+use super::read_on::{Publish, check_generation, read_on};
 use super::request::CommitRequest;
 use super::sequencer::{Pending, Sequenced, Sequencer};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::log::{ReadLimit, Term, is_another_log};
-use crate::memory::{Memory, StoredData};
+use crate::log::{Term, is_another_log};
+use crate::memory::Memory;
 use crate::model::Instant;
-use crate::record::term_of;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// How often in a row a graph is rebuilt because the log was rewritten meanwhile.
-const REBUILDS_MAX: usize = 10;
-
-/// While there is more to read, what was read is published so often.
-const PUBLISH_EVERY: Duration = Duration::from_millis(5);
+/// How often a log may be rewritten while it is read.
+const REWRITTEN_MAX: u64 = 10;
 
 /// How a repository that was opened read-only stands to the log that it follows.
 #[derive(Debug)]
@@ -35,28 +33,77 @@ pub struct Following {
     /// True if the log is not the one that the graph was read from, or has lost records since: then snapshots show what
     /// is in no log any more.
     pub is_of_other_log: bool,
+    /// Set while it has no graph, because its memory budget has no room for two: it reads the log anew, and
+    /// [`Repository::try_snapshot`](crate::Repository::try_snapshot) fails. Shape: the records read, and all.
+    pub opening: Option<(Position, Position)>,
 }
 
-/// Applies the records that are in the log and not published, and publishes the graph.
+/// The outcome of a look at the log.
+pub(crate) struct Look {
+    /// False while published graphs lack records of the log.
+    is_current: bool,
+    /// True if there is more to do at once.
+    pub(crate) has_more: bool,
+}
+
+/// Applies the records that are in the log and not published, publishes the graph, and goes a step on in a graph that is
+/// read anew.
 ///
 /// A follower's own thread and its caller take turns, so that an older graph never replaces a newer one.
 ///
-/// Errors: those of the log; `Unavailable` if it is another log, or has lost records that were read from it.
-pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
+/// Errors: those of the log; `Unavailable` if it is another log, or has lost records that were read from it; `TooLarge` if
+/// the memory budget does not hold it.
+pub(crate) fn look(committer: &Committer) -> Result<Look> {
     let mut last = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = read_published(committer, &mut last);
+    look_held(committer, &mut last)
+}
+
+fn look_held(committer: &Committer, last: &mut LastRead) -> Result<Look> {
+    let begun = (committer.clock)();
+    let outcome = read_published(committer, last);
     let mut looked = committer.looked.lock().unwrap_or_else(PoisonError::into_inner);
     committer.source.set_of_other_log(outcome.as_ref().is_err_and(is_another_log));
+    looked.anew = last.anew.progress();
     match &outcome {
-        Ok(_) => *looked = Looked::default(),
+        Ok(look) if look.is_current => {
+            committer.note_looked(begun);
+            *looked = Looked::default();
+        }
+        Ok(_) => looked.problem = None,
         Err(error) => looked.problem = Some(error.duplicate()),
     }
     outcome
 }
 
-/// Reads on in a repository that does not write at present. Does nothing while it begins or ends to write.
+/// As [`look`], until nothing is left to do. Shape: the published graph.
+pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
+    let mut last = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+    last.anew.end_pause();
+    let generation = committer.source.log().generation();
+    loop {
+        let look = look_held(committer, &mut last)?;
+        if !look.has_more {
+            return Ok(committer.publisher.load().graph.clone());
+        }
+        let rewritten = committer.source.log().generation().saturating_sub(generation);
+        if rewritten > REWRITTEN_MAX {
+            check_generation(committer, generation)?;
+        }
+    }
+}
+
+/// A [`look`] in a repository that does not write at present. Does nothing while it begins or ends to write.
+pub(crate) fn follow_step(committer: &Committer) -> Result<Look> {
+    if committer.may_write() {
+        // One that may write some day goes on from whole graphs only.
+        return follow(committer).map(|_| Look { is_current: true, has_more: false });
+    }
+    look(committer)
+}
+
+/// As [`follow_step`], until nothing is left to do. Shape: the published graph.
 pub(crate) fn follow(committer: &Committer) -> Result<Graph> {
-    if !committer.may_write {
+    if !committer.may_write() {
         return catch_up(committer);
     }
     let Some(sequencer) = committer.idle_sequencer() else {
@@ -84,133 +131,73 @@ pub(in crate::write) fn read_to_end(committer: &Committer) -> Result<LogEnd> {
     Ok(LogEnd { position: graph.position, instant: (committer.clock)().max(last), term })
 }
 
+/// True if the further records of the log are those of the published graph.
+fn goes_on(committer: &Committer, last: &mut LastRead, published: &Indexed) -> bool {
+    let log = &**committer.source.log();
+    if published.is_vacant || last.fits(&published.graph, log) {
+        return !published.is_vacant;
+    }
+    let goes_on = !committer.is_writer() && last.go_on(&published.graph, log);
+    if goes_on {
+        // Cached records may hold what was removed.
+        committer.source.clear();
+    }
+    goes_on
+}
+
 /// How the repository stands to its log.
 pub(crate) fn following(committer: &Committer) -> Following {
-    let position = committer.snapshot().position();
+    let published = committer.publisher.load();
     let looked = committer.looked.lock().unwrap_or_else(PoisonError::into_inner);
     let problem = looked.problem.as_ref().map(Error::duplicate);
     Following {
-        position,
+        position: published.graph.position,
+        opening: published.is_vacant.then_some(looked.anew),
         age: looked.current_at.elapsed(),
         is_of_other_log: problem.as_ref().is_some_and(is_another_log),
         problem,
     }
 }
 
-fn read_published(committer: &Committer, last: &mut LastRead) -> Result<Graph> {
+fn read_published(committer: &Committer, last: &mut LastRead) -> Result<Look> {
     let log = committer.source.log();
-    let mut indexed = Indexed::clone(&committer.publisher.load());
-    let tail = last.check(&**log, &indexed.graph)?;
-    let before = (indexed.graph.generation, indexed.graph.position);
-    let instant = indexed.graph.last_instant();
-    let mut outcome = last.compare(&**log, &indexed.graph);
-    if outcome.is_ok() && tail > indexed.graph.position {
-        outcome = read_on(committer, &mut indexed, committer.source.memory(), last, Publish::Often);
-    }
-    for _ in 0..REBUILDS_MAX {
-        if log.generation() == indexed.graph.generation {
-            break;
+    let published = committer.publisher.load();
+    let (shown, _) = last.anew.shown(&published.graph);
+    let tail = last.check(&**log, shown)?;
+    let mut indexed = Indexed::clone(&published);
+    drop(published);
+    let is_current = goes_on(committer, last, &indexed);
+    if is_current {
+        let position = indexed.graph.position;
+        let mut outcome = last.compare(&**log, &indexed.graph);
+        if outcome.is_ok() && tail > position {
+            let read = read_on(committer, &mut indexed, committer.source.memory(), last, Publish::Often);
+            outcome = read.map(drop);
         }
-        // Another process rewrote the log: this graph still has the purged instances, and later records do not remove
-        // them again.
-        let empty = Graph { generation: log.generation(), ..indexed.graph.rebuilt_from_nothing() };
-        indexed = Indexed::new(empty, Arc::default());
-        outcome = read_on(committer, &mut indexed, committer.source.memory(), last, Publish::Never);
-        committer.source.clear();
-    }
-    let graph = indexed.graph.clone();
-    check_generation(committer, &graph)?;
-    // A rewriting keeps the instants of all records.
-    if graph.generation != before.0 && graph.position >= before.1 && instant_at(&graph, before.1) != instant {
-        return Err(other_record(&**log, before.1));
-    }
-    // If the memory budget is spent, it stops between two records and keeps those applied.
-    let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
-    if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
-        committer.replace(indexed);
-    }
-    outcome.map(|()| graph)
-}
-
-/// The instant of the record at `position`, as [`Graph::last_instant`].
-fn instant_at(graph: &Graph, position: Position) -> i64 {
-    let index = usize::try_from(position.0).ok().and_then(|position| position.checked_sub(1));
-    index.and_then(|index| graph.instants.get(index)).copied().unwrap_or(i64::MIN)
-}
-
-/// Refuses a graph of records from before and after a rewriting of the log, which do not fit together.
-fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
-    let log = committer.source.log();
-    if log.generation() == graph.generation {
-        return Ok(());
-    }
-    let text = format!("{}: it was compacted again while it was read; retry", log.describe());
-    Err(Error::new(ErrorKind::Unavailable, text))
-}
-
-/// Whether records are published before all are read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Publish {
-    Often,
-    Never,
-}
-
-/// Applies all further records of the log to the graph.
-///
-/// The first read begins with the last record that the graph has, so that the further ones are known to follow it.
-fn read_on(
-    committer: &Committer,
-    indexed: &mut Indexed,
-    memory: &Memory,
-    last: &mut LastRead,
-    publish: Publish,
-) -> Result<()> {
-    let log = committer.source.log();
-    let default = ReadLimit::default();
-    let step = memory.step(default.bytes);
-    let mut published_at = Clock::now();
-    let mut first_known = last.record_of(&indexed.graph);
-    loop {
-        // Also before an error: the applied records stay.
-        indexed.pass_events(0);
-        let is_due = publish == Publish::Often && published_at.elapsed() >= PUBLISH_EVERY;
-        // Records of a log that was rewritten meanwhile do not fit those before.
-        if is_due && log.generation() == indexed.graph.generation {
+        if !last.fits(&indexed.graph, &**log) {
+            // It was rewritten meanwhile, and the records from before and after that do not fit together.
+            return Ok(Look { is_current: false, has_more: true });
+        }
+        // If the memory budget is spent, it stops between two records and keeps those applied.
+        let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
+        if is_whole && indexed.graph.position > position {
             committer.replace(indexed.clone());
-            published_at = Clock::now();
         }
-        let graph = &mut indexed.graph;
-        let known = first_known.take();
-        let records = match known {
-            Some(known) => {
-                let limit =
-                    ReadLimit { bytes: step.saturating_add(known.length), records: default.records + 1 };
-                log.read(known.position, limit)?
-            }
-            None => log.read(graph.position.next(), ReadLimit { bytes: step, ..default })?,
-        };
-        let mut records = records.into_iter();
-        if let Some(known) = known {
-            let is_same = records.next().is_some_and(|record| known.is(&record));
-            if !is_same && log.generation() == graph.generation {
-                return Err(other_record(&**log, known.position));
-            }
+        outcome?;
+        if indexed.graph.generation == log.generation() {
+            return Ok(Look { is_current, has_more: false });
         }
-        let mut latest = None;
-        for bytes in records {
-            let position = graph.position.next();
-            let stored = StoredData::Records { done: graph.position.0, all: position.0 };
-            memory.charge_stored(bytes.len(), stored)?;
-            crate::maintenance::recover::apply(graph, position, &bytes)?;
-            last.term = last.term.max(term_of(&bytes).unwrap_or_default());
-            latest = Some(bytes);
+    }
+    // Order: its memory is needed.
+    drop(indexed);
+    match step(committer, last, tail, is_current) {
+        AnewStep::Published => {
+            last.forget_generation();
+            Ok(Look { is_current: true, has_more: false })
         }
-        match latest {
-            Some(latest) => last.record = Some(KnownRecord::of(graph, &latest)),
-            // A log may give one record only, although more follow.
-            None if known.is_some() => {}
-            None => return Ok(()),
-        }
+        AnewStep::Begun => Ok(Look { is_current, has_more: true }),
+        AnewStep::Paused(_) if is_current => Ok(Look { is_current, has_more: false }),
+        AnewStep::Paused(error) => Err(error),
     }
 }
 
@@ -218,8 +205,9 @@ impl Sequencer {
     /// Continues from a rebuilt graph, after applying the records committed since it was built.
     pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
         // Without a memory budget: these records are committed.
-        read_on(committer, &mut indexed, &Memory::new(None), &mut LastRead::default(), Publish::Never)?;
-        check_generation(committer, &indexed.graph)?;
+        let publish = Publish::AfterAll { until: None };
+        read_on(committer, &mut indexed, &Memory::new(None), &mut LastRead::default(), publish)?;
+        check_generation(committer, indexed.graph.generation)?;
         self.go_on_from(indexed.graph.clone());
         committer.replace(indexed);
         Ok(())

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::log::{Log, LogId, ReadLimit, Term, another_log};
 use crate::{Error, Position, Result};
 
@@ -14,6 +15,8 @@ const COMPARED_BYTES_MAX: usize = 1 << 20;
 
 /// The outcome of the latest look at the log.
 pub(super) struct Looked {
+    /// How far a graph is read anew, and how far it has to be.
+    pub(super) anew: (Position, Position),
     /// When snapshots last had every record.
     pub(super) current_at: Instant,
     pub(super) problem: Option<Error>,
@@ -21,7 +24,7 @@ pub(super) struct Looked {
 
 impl Default for Looked {
     fn default() -> Looked {
-        Looked { current_at: Instant::now(), problem: None }
+        Looked { anew: Default::default(), current_at: Instant::now(), problem: None }
     }
 }
 
@@ -31,7 +34,12 @@ pub(in crate::write) struct LastRead {
     log: Option<LogId>,
     /// The highest term that a record has begun which was read.
     pub(in crate::write) term: Term,
-    pub(super) record: Option<KnownRecord>,
+    record: Option<KnownRecord>,
+    /// The generation of a published graph, and the generation of the log with which it goes on: it has every record that
+    /// rewritings between them changed.
+    gone_on: Option<(u64, u64)>,
+    /// The graph that is to replace the published one.
+    pub(super) anew: Anew,
 }
 
 #[derive(Clone, Copy)]
@@ -46,10 +54,10 @@ pub(super) struct KnownRecord {
 }
 
 impl KnownRecord {
-    pub(super) fn of(graph: &Graph, bytes: &[u8]) -> KnownRecord {
+    fn of(position: Position, generation: u64, bytes: &[u8]) -> KnownRecord {
         KnownRecord {
-            position: graph.position,
-            generation: graph.generation,
+            position,
+            generation,
             length: bytes.len(),
             checksum: crc32c::crc32c(bytes),
             compared_at: Instant::now(),
@@ -64,11 +72,46 @@ impl KnownRecord {
 impl LastRead {
     /// The record that `graph` has last, if it was read from the log.
     pub(super) fn record_of(&self, graph: &Graph) -> Option<KnownRecord> {
-        self.record.filter(|known| (known.position, known.generation) == (graph.position, graph.generation))
+        let generation = self.generation_of(graph);
+        self.record.filter(|known| (known.position, known.generation) == (graph.position, generation))
     }
 
-    /// The tail of the log. Refuses a log that is not the one of `graph`, as far as this is seen without its records.
-    pub(super) fn check(&mut self, log: &dyn Log, graph: &Graph) -> Result<Position> {
+    /// Notes the last record of `graph`.
+    pub(super) fn note(&mut self, graph: &Graph, bytes: &[u8]) {
+        self.record = Some(KnownRecord::of(graph.position, self.generation_of(graph), bytes));
+    }
+
+    /// The generation of the log with which a graph goes on.
+    fn generation_of(&self, graph: &Graph) -> u64 {
+        self.gone_on.filter(|(of, _)| *of == graph.generation).map_or(graph.generation, |(_, log)| log)
+    }
+
+    /// True if the records that the log has now are those that follow the graph's.
+    pub(super) fn fits(&self, graph: &Graph, log: &dyn Log) -> bool {
+        self.generation_of(graph) == log.generation()
+    }
+
+    /// Lets a graph go on with a log that was rewritten, if it has every record that was changed: it has applied the
+    /// purges, as the rewriting has. False if it has not.
+    pub(super) fn go_on(&mut self, graph: &Graph, log: &dyn Log) -> bool {
+        let generation = log.generation();
+        let rewritten = log.rewritten_since(self.generation_of(graph));
+        // Order: asked again, because the log may be rewritten between both questions.
+        let goes_on = graph.position >= rewritten && log.generation() == generation;
+        if goes_on {
+            self.gone_on = Some((graph.generation, generation));
+        }
+        goes_on
+    }
+
+    /// Called when a graph that was read anew is published.
+    pub(super) fn forget_generation(&mut self) {
+        (self.gone_on, self.record) = (None, None);
+    }
+
+    /// The tail of the log. Refuses a log that is not the one of graphs up to `shown`, as far as this is seen without its
+    /// records.
+    pub(super) fn check(&mut self, log: &dyn Log, shown: Position) -> Result<Position> {
         let id = log.id();
         // An old log gets an id when a writer opens it.
         if self.log.is_some_and(|known| known != id && known != LogId::NIL) {
@@ -76,10 +119,10 @@ impl LastRead {
         }
         self.log = Some(id);
         let tail = log.tail()?;
-        if tail >= graph.position {
+        if tail >= shown {
             return Ok(tail);
         }
-        let text = format!("expected records up to {}, found them up to {tail}", graph.position);
+        let text = format!("expected records up to {shown}, found them up to {tail}");
         Err(another_log(&log.describe(), &text))
     }
 
@@ -95,13 +138,56 @@ impl LastRead {
         }
         let records = log.read(graph.position, ReadLimit::ONE)?;
         if let (Some(known), Some(record)) = (known, records.first())
-            && log.generation() == graph.generation
+            && self.fits(graph, log)
             && !known.is(record)
         {
             return Err(other_record(log, graph.position));
         }
-        self.record = records.first().map(|record| KnownRecord::of(graph, record));
+        if let Some(record) = records.first() {
+            self.note(graph, record);
+        }
         Ok(())
+    }
+}
+
+/// A graph that is read anew, because the log was rewritten.
+#[derive(Default)]
+pub(super) struct Anew {
+    /// As far as it is read; `None` before the first step.
+    pub(super) begun: Option<Box<(Indexed, LastRead)>>,
+    /// The last record of the graph that was dropped for want of memory, with its instant: the same must be there again.
+    pub(super) dropped: Option<(Position, i64)>,
+    /// Set after a failure.
+    pub(super) pause: Option<Pause>,
+    /// The last record of the log, at the latest step.
+    pub(super) tail: Position,
+}
+
+pub(super) struct Pause {
+    pub(super) length: Duration,
+    pub(super) ends_at: Instant,
+    /// True if the published graph went on meanwhile. Once it does not, the pause is over.
+    pub(super) is_current: bool,
+    pub(super) error: Error,
+}
+
+impl Anew {
+    /// Begins again at the next step, although it failed a moment ago.
+    pub(super) fn end_pause(&mut self) {
+        if let Some(pause) = &mut self.pause {
+            pause.ends_at = Instant::now();
+        }
+    }
+
+    /// The last record that snapshots have shown, with its instant, if `published` is now in the place of their graph.
+    pub(super) fn shown(&self, published: &Graph) -> (Position, i64) {
+        self.dropped.unwrap_or_else(|| (published.position, published.last_instant()))
+    }
+
+    /// The last record that it has read, and the last one of the log.
+    pub(super) fn progress(&self) -> (Position, Position) {
+        let read = self.begun.as_ref().map_or(Position::ZERO, |begun| begun.0.graph.position);
+        (read, self.tail.max(read))
     }
 }
 

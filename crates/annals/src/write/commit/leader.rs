@@ -43,10 +43,13 @@ impl Committer {
             if !sequencer.is_empty() {
                 append(self, &mut sequencer);
             }
+            sequencer.knows_outcomes()
         }));
-        // Even after a panic in this code, no thread may wait for ever.
-        if outcome.is_err() {
-            return self.fail(&refusal(&panicked()));
+        match outcome {
+            Ok(true) => self.settled.landed(),
+            Ok(false) => {}
+            // Even after a panic in this code, no thread may wait for ever.
+            Err(_) => return self.fail(&refusal(&panicked())),
         }
         let mut state = self.state();
         state.sequencer = Some(sequencer);
@@ -84,7 +87,9 @@ impl Committer {
         if let Some(Pending::Call(in_doubt)) = &sequencer.pending {
             in_doubt.batch.sequenced.iter().for_each(|sequenced| sequenced.request.give_up(&unknown));
         }
-        if is_closing && sequencer.pending.take().is_some() {
+        if is_closing && sequencer.pending.is_some() {
+            sequencer.is_lost = !sequencer.knows_outcomes();
+            sequencer.pending = None;
             return self.fail(&refusal);
         }
         if is_first && sequencer.pending.is_some() {
@@ -188,6 +193,8 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
             }
             let Batch { sequenced, graph, events } = in_doubt.batch;
             let before = committer.publish(graph, events);
+            // Order: before the outcomes are reported, so that a client that has one reads as of now at once.
+            committer.settled.landed();
             committer.note_append(None);
             tell(sequenced.into_iter().map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
@@ -218,6 +225,7 @@ pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: I
             committer.note_stall(&error);
         }
         Appended::Lost(error) => {
+            sequencer.is_lost = true;
             committer.fail(&refusal(&error));
             refuse(in_doubt.batch.sequenced.into_iter().map(|sequenced| sequenced.request), &unknown(&error));
         }

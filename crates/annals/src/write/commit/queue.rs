@@ -10,6 +10,7 @@ use super::last_read::{LastRead, Looked};
 use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
+use super::settled::Settled;
 use super::stall::Stall;
 use super::ticket::{Gate, Promise, Ticket};
 use super::validation::{Validators, check_not_in_hook};
@@ -60,6 +61,7 @@ pub(crate) struct Committer {
     /// While it is shared, commits without a confirmation in time wait.
     pub(in crate::write) held_timer: Arc<()>,
     pub(in crate::write) clock: WallClock,
+    pub(super) settled: Arc<Settled>,
     pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) limits: Limits,
     pub(in crate::write) validators: Arc<Validators>,
@@ -127,6 +129,7 @@ impl Committer {
             is_remembering: Arc::default(),
             held_timer: Arc::default(),
             clock,
+            settled: Arc::new(Settled::new()),
             observer,
             limits,
             validators: Arc::default(),
@@ -143,6 +146,23 @@ impl Committer {
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::new(self.publisher.load(), Arc::clone(&self.source))
+    }
+
+    /// As [`Committer::snapshot`].
+    ///
+    /// Errors: `Unavailable` in a follower that has no graph yet, see [`Error::is_opening`].
+    pub(crate) fn try_snapshot(&self) -> Result<Snapshot> {
+        let indexed = self.publisher.load();
+        if !indexed.is_vacant {
+            return Ok(Snapshot::new(indexed, Arc::clone(&self.source)));
+        }
+        let (read, all) = self.looked.lock().unwrap_or_else(PoisonError::into_inner).anew;
+        let text = format!(
+            "{}: it was compacted, and the memory budget has no room for two graphs, so it is read anew; {read} of {all} \
+             records are read, try later",
+            self.source.log().describe()
+        );
+        Err(Error::opening(text, read.0, all.0))
     }
 
     /// The publisher of graphs.

@@ -11,6 +11,7 @@ use super::publisher::Publisher;
 use super::queue::{Committer, State};
 use super::reads::{Reads, Touched, touched_by};
 use super::request::{CommitRequest, Work};
+use super::settled::Settled;
 use super::ticket::Receipt;
 use super::validation::Validators;
 use crate::graph::{self, Graph, check_conflicts, find_conflict, named_at_end};
@@ -73,12 +74,15 @@ pub(in crate::write) struct Sequencer {
     pub(super) recent: VecDeque<(Position, Vec<Touched>)>,
     pub(super) recent_changes: usize,
     clock: WallClock,
+    settled: Arc<Settled>,
     validators: Arc<Validators>,
     publisher: Arc<Publisher>,
     source: Arc<Source>,
     /// The last position at the latest conflict.
     pub(super) known_position: Position,
     pub(super) pending: Option<Pending>,
+    /// True once nobody can find out the outcome of a call.
+    pub(super) is_lost: bool,
     /// The token of the latest call.
     token: Token,
 }
@@ -96,11 +100,13 @@ impl Sequencer {
             recent: VecDeque::new(),
             recent_changes: 0,
             clock: Arc::clone(&committer.clock),
+            settled: Arc::clone(&committer.settled),
             validators: Arc::clone(&committer.validators),
             publisher: Arc::clone(&committer.publisher),
             source: Arc::clone(&committer.source),
             known_position: Position::ZERO,
             pending: None,
+            is_lost: false,
             token: Token::random(),
         }
     }
@@ -109,6 +115,11 @@ impl Sequencer {
     pub(super) fn next_token(&mut self) -> Token {
         self.token = self.token.next();
         self.token
+    }
+
+    /// True if it is known which records are in the log.
+    pub(super) fn knows_outcomes(&self) -> bool {
+        !self.is_lost && !matches!(self.pending, Some(Pending::Call(_)))
     }
 
     /// True if no record waits to be appended.
@@ -171,7 +182,7 @@ impl Sequencer {
 
     fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
         // Order: before conflicts. A retry may resolve a conflict, but not an unexpected version.
-        work.expectations.check(&self.working)?;
+        work.expectations.check(&self.working, self.source.log_tag())?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         if let Some((base, count)) = work.edits {
             check_conflicts(&self.working, base, &work.record.changes[..count])?;
@@ -179,7 +190,7 @@ impl Sequencer {
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // Order: read the clock after the position is known.
-        work.set_instant(commit_instant(&self.clock, last, work.instant)?);
+        work.set_instant(self.next_instant(last, work.instant)?);
         let position = self.working.position.next();
         let start = self.working.record_start();
         let applied = self.working.apply_new(position, &work.record);
@@ -204,6 +215,21 @@ impl Sequencer {
         work.body.set_instant(work.record.instant);
         self.remember(position, &work.record);
         Ok(position)
+    }
+
+    /// The instant of the next record. From then on it is in flight, with those after it.
+    fn next_instant(&self, last: Instant, asked: Option<Instant>) -> Result<Instant> {
+        let is_first = self.batch.is_empty();
+        if is_first {
+            self.settled.begin(last.micros());
+        }
+        // Order: after `begin`, which readers see.
+        let floor = Instant::from_checked_micros(self.settled.floor());
+        let instant = commit_instant(&self.clock, last, floor, asked)?;
+        if is_first {
+            self.settled.took(instant.micros());
+        }
+        Ok(instant)
     }
 
     fn remember(&mut self, position: Position, record: &Record) {

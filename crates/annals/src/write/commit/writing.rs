@@ -6,6 +6,7 @@ use super::outcome::refuse;
 use super::queue::Committer;
 use super::sequencer::Sequencer;
 use crate::log::Term;
+use crate::model::Instant;
 use crate::sync::atomic::Ordering;
 use crate::{Error, ErrorKind, Result};
 
@@ -16,6 +17,11 @@ impl Committer {
     /// True while the repository writes.
     pub(crate) fn is_writer(&self) -> bool {
         self.is_writer.load(Ordering::SeqCst)
+    }
+
+    /// False in a repository that only ever follows.
+    pub(in crate::write) fn may_write(&self) -> bool {
+        self.may_write
     }
 
     /// The term in which it writes, or wrote last.
@@ -33,8 +39,10 @@ impl Committer {
         self.failure().is_none() && !self.publisher.is_lost()
     }
 
-    /// Begins to write, in a term whose record is in the log.
-    pub(in crate::write) fn begin_writing(&self, term: Term) {
+    /// Begins to write, in a term whose record is in the log. No record gets an instant before `floor`, and no instant from
+    /// `end` on is told as settled.
+    pub(in crate::write) fn begin_writing(&self, term: Term, floor: Instant, end: Instant) {
+        self.settled.begin_term(floor.micros(), end.micros());
         let mut state = self.state();
         self.term.store(term.0, Ordering::SeqCst);
         state.read_only = None;
@@ -63,9 +71,7 @@ impl Committer {
     /// The right to commit, in a repository that does not write; `None` while another thread has it.
     pub(super) fn idle_sequencer(&self) -> Option<Box<Sequencer>> {
         let mut state = self.state();
-        if state.read_only.is_none() {
-            return None;
-        }
+        state.read_only.as_ref()?;
         state.sequencer.take_if(|sequencer| sequencer.pending.is_none())
     }
 

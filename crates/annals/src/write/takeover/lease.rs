@@ -6,12 +6,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use super::promote::{promote, release};
-use super::values::{ADDRESS_BYTES_MAX, Lease, Upkeep};
+use super::values::{ADDRESS_BYTES_MAX, Upkeep, WriterLease};
 use crate::log::{Register, Slot, Term, Token};
+use crate::model::Instant;
 use crate::options::Options;
 use crate::write::commit::outcome::not_writer;
 use crate::write::commit::queue::Committer;
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A writer gives so many signs of life while its lease lasts.
 const SIGNS: u32 = 3;
@@ -25,7 +26,7 @@ pub struct Standing {
     pub is_writer: bool,
     /// The term of the writer; 0 on a log without a register.
     pub term: Term,
-    /// The address of the writer, as far as this is known; empty if it does not tell.
+    /// The address of the writer, if it is known; otherwise empty.
     pub writer: String,
     /// Why the latest look at the lease, sign of life or try to take over failed, if it did.
     pub problem: Option<String>,
@@ -40,6 +41,17 @@ pub(crate) struct Seat {
     pub(super) state: Mutex<State>,
 }
 
+/// A change of the lease.
+#[derive(Clone, Copy)]
+pub(super) enum Sign {
+    /// A standby claims it, for the term that it wants to begin.
+    Claim(Term),
+    /// Its writer gives a sign of life. It may tell instants as settled up to its end.
+    Life,
+    /// Its writer gives it back.
+    Release,
+}
+
 pub(super) struct State {
     /// False after [`demote`](Seat::demote): it does not volunteer until another one has written.
     pub(super) is_volunteer: bool,
@@ -47,7 +59,7 @@ pub(super) struct State {
     seen: Option<Vec<u8>>,
     seen_since: Clock,
     /// The lease in it.
-    pub(super) known: Option<Lease>,
+    pub(super) known: Option<WriterLease>,
     problem: Option<String>,
 }
 
@@ -91,7 +103,7 @@ impl Seat {
     /// never was one.
     pub(super) fn look(&self, register: &dyn Register) -> Result<bool> {
         let value = register.get(Slot::Lease)?;
-        let lease = value.as_deref().map(Lease::decode).transpose()?;
+        let lease = value.as_deref().map(WriterLease::decode).transpose()?;
         let mut state = self.state();
         if value != state.seen {
             state.seen = value;
@@ -105,18 +117,13 @@ impl Seat {
         Ok(is_free || state.seen_since.elapsed() >= self.lease_time)
     }
 
-    /// Puts a sign of life into the lease that was seen last. False if the lease is another one by now.
-    pub(super) fn sign(
-        &self,
-        register: &dyn Register,
-        term: Term,
-        position: Position,
-        is_held: bool,
-    ) -> Result<bool> {
-        let seen = self.state().seen.clone();
-        let count = self.state().known.as_ref().map_or(0, |lease| lease.count + 1);
-        let address = self.address.clone();
-        let lease = Lease { count, term, writer: self.writer, is_held, address, position };
+    /// Changes the lease that was seen last. False if it is another one by now.
+    pub(super) fn sign(&self, register: &dyn Register, committer: &Committer, sign: Sign) -> Result<bool> {
+        let (seen, known) = {
+            let state = self.state();
+            (state.seen.clone(), state.known.clone())
+        };
+        let lease = self.next_lease(known.as_ref(), committer, sign);
         let value = lease.encode();
         let is_own = match register.swap(Slot::Lease, seen.as_deref(), &value) {
             Ok(is_swapped) => is_swapped || register.get(Slot::Lease)?.as_ref() == Some(&value),
@@ -132,9 +139,54 @@ impl Seat {
             let mut state = self.state();
             state.seen = Some(value);
             state.seen_since = Clock::now();
-            state.known = Some(lease);
+            state.known = Some(lease.clone());
+            drop(state);
+            if let Sign::Life = sign {
+                committer.settle_until(lease.end);
+            }
         }
         Ok(is_own)
+    }
+
+    fn next_lease(&self, known: Option<&WriterLease>, committer: &Committer, sign: Sign) -> WriterLease {
+        let (position, settled, end) =
+            known.map_or_else(Default::default, |known| (known.position, known.settled, known.end));
+        let lease = WriterLease {
+            count: known.map_or(0, |known| known.count + 1),
+            term: committer.term(),
+            writer: self.writer,
+            is_held: true,
+            address: self.address.clone(),
+            position,
+            settled,
+            end,
+        };
+        match sign {
+            Sign::Claim(term) => WriterLease { term, ..lease },
+            Sign::Life => {
+                let now = (committer.clock)().micros();
+                let lasts = i64::try_from(self.lease_time.as_micros()).unwrap_or(i64::MAX);
+                let until = Instant::from_micros(now.saturating_add(lasts)).unwrap_or(end);
+                // Order: the position last, so that all records before the settled instant are up to it.
+                let settled = committer.settled_until();
+                WriterLease {
+                    settled,
+                    position: committer.snapshot().position(),
+                    end: end.max(until),
+                    ..lease
+                }
+            }
+            Sign::Release => {
+                let end = committer.told_until();
+                WriterLease {
+                    is_held: false,
+                    settled: end,
+                    position: committer.snapshot().position(),
+                    end,
+                    ..lease
+                }
+            }
+        }
     }
 
     /// Becomes the writer, unless another one gives signs of life.
@@ -177,6 +229,7 @@ impl Seat {
         }
         self.state().is_volunteer = false;
         committer.demote(&not_writer(""));
+        committer.stop_settling();
         release(self, committer)
     }
 
@@ -195,20 +248,32 @@ impl Seat {
     fn go_on(&self, committer: &Arc<Committer>) -> Result<()> {
         let register = register(committer)?;
         if committer.is_writer() {
-            let position = committer.snapshot().position();
-            let is_own = self.sign(register, committer.term(), position, true)?;
-            if !is_own {
+            if !self.sign(register, committer, Sign::Life)? {
                 self.look(register)?;
                 committer.demote(&not_writer(&self.known_address()));
             }
             return Ok(());
         }
         let is_over = self.look(register)?;
+        self.settle(committer);
+        if !committer.may_write() {
+            return Ok(());
+        }
         committer.set_read_only(not_writer(&self.known_address()));
         if is_over && self.state().is_volunteer && committer.is_sound() {
             return promote(self, committer, register, "the writer gave no sign of life");
         }
         Ok(())
+    }
+
+    /// Takes over what the writer tells as settled, once its records are here.
+    fn settle(&self, committer: &Committer) {
+        let told = self.state().known.as_ref().map(|lease| (lease.position, lease.settled));
+        if let Some((position, settled)) = told
+            && committer.snapshot().position() >= position
+        {
+            committer.note_settled(settled);
+        }
     }
 
     fn known_address(&self) -> String {

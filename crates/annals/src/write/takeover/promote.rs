@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use super::lease::Seat;
+use super::lease::{Seat, Sign};
 use super::values::Upkeep;
 use crate::log::{Appended, Call, Register, Slot, Term, Token};
 use crate::record::encode_term;
@@ -31,7 +31,7 @@ pub(super) fn promote(
     let known = register.get(Slot::Upkeep)?.as_deref().map(Upkeep::decode).transpose()?;
     let term = Term(known.as_ref().map_or(0, |upkeep| upkeep.term.0) + 1);
     // Order: the lease first, so that of several standbys one tries. It proves nothing.
-    if !seat.sign(register, term, committer.snapshot().position(), true)? {
+    if !seat.sign(register, committer, Sign::Claim(term))? {
         seat.look(register)?;
         return Err(seat.locked());
     }
@@ -44,10 +44,11 @@ pub(super) fn promote(
     let begun = begin_term(committer, &own, known.is_none(), reason);
     committer.return_sequencer(sequencer);
     begun?;
-    committer.begin_writing(term);
-    let position = committer.snapshot().position();
+    // The writer before may have told instants up to there.
+    let told = seat.state().known.as_ref().map(|lease| lease.end).unwrap_or_default();
+    committer.begin_writing(term, told, told);
     // If this fails, the thread of the lease does it again.
-    let _ = seat.sign(register, term, position, true);
+    let _ = seat.sign(register, committer, Sign::Life);
     Ok(())
 }
 
@@ -126,8 +127,7 @@ pub(super) fn release(seat: &Seat, committer: &Committer) -> Result<()> {
     let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
     committer.return_sequencer(sequencer);
     let register = super::lease::register(committer)?;
-    let position = committer.snapshot().position();
-    if !seat.sign(register, committer.term(), position, false)? {
+    if !seat.sign(register, committer, Sign::Release)? {
         seat.look(register)?;
     }
     Ok(())

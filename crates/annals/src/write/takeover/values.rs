@@ -3,6 +3,7 @@
 use minicbor::{Decoder, Encoder};
 
 use crate::log::{Term, Token};
+use crate::model::Instant;
 use crate::{Error, ErrorKind, Position, Result};
 
 const FORMAT: u8 = 1;
@@ -18,7 +19,7 @@ pub(super) struct Upkeep {
 
 /// A sign of life of the writer; each one differs from all before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lease {
+pub(super) struct WriterLease {
     /// How many signs its writer has given.
     pub(super) count: u64,
     pub(super) term: Term,
@@ -29,6 +30,10 @@ pub(super) struct Lease {
     pub(super) address: String,
     /// The last record that it has written.
     pub(super) position: Position,
+    /// With the records up to that position, no later one gets an instant before this.
+    pub(super) settled: Instant,
+    /// It tells no settled instant beyond this.
+    pub(super) end: Instant,
 }
 
 impl Upkeep {
@@ -50,23 +55,26 @@ impl Upkeep {
     }
 }
 
-impl Lease {
+impl WriterLease {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::new(Vec::new());
         // Writing to memory cannot fail.
-        let _ = out.array(7).and_then(|out| {
+        let _ = out.array(9).and_then(|out| {
             out.u8(FORMAT)?.u64(self.term.0)?.bytes(&self.writer.0.to_le_bytes())?.u64(self.count)?;
-            out.bool(self.is_held)?.str(&self.address)?.u64(self.position.0)
+            out.bool(self.is_held)?.str(&self.address)?.u64(self.position.0)?;
+            out.i64(self.settled.micros())?.i64(self.end.micros())
         });
         out.into_writer()
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Lease> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<WriterLease> {
         let mut input = open(bytes)?;
-        let read = |input: &mut Decoder<'_>| -> std::result::Result<Lease, minicbor::decode::Error> {
+        let read = |input: &mut Decoder<'_>| -> std::result::Result<WriterLease, minicbor::decode::Error> {
             let (term, writer, count) = (Term(input.u64()?), token(input)?, input.u64()?);
             let (is_held, address) = (input.bool()?, input.str()?.to_owned());
-            Ok(Lease { count, term, writer, is_held, address, position: Position(input.u64()?) })
+            let position = Position(input.u64()?);
+            let (settled, end) = (instant(input)?, instant(input)?);
+            Ok(WriterLease { count, term, writer, is_held, address, position, settled, end })
         };
         read(&mut input).map_err(|error| malformed().caused_by(error))
     }
@@ -89,6 +97,11 @@ fn token(input: &mut Decoder<'_>) -> std::result::Result<Token, minicbor::decode
     Ok(Token(u128::from_le_bytes(bytes)))
 }
 
+fn instant(input: &mut Decoder<'_>) -> std::result::Result<Instant, minicbor::decode::Error> {
+    Instant::from_micros(input.i64()?)
+        .map_err(|_| minicbor::decode::Error::message("an instant is out of its range"))
+}
+
 fn malformed() -> Error {
     let text =
         "register: expected a value that Annals wrote, found another one; look which program writes it";
@@ -103,21 +116,23 @@ mod tests {
     fn values_read_back_and_others_are_refused() {
         let upkeep = Upkeep { term: Term(3), writer: Token(u128::MAX) };
         assert_eq!(Upkeep::decode(&upkeep.encode()).unwrap(), upkeep);
-        let lease = Lease {
+        let lease = WriterLease {
             count: 7,
             term: Term(3),
             writer: Token(1),
             is_held: true,
             address: "https://a.example".to_owned(),
             position: Position(9),
+            settled: Instant::from_micros(5).unwrap(),
+            end: Instant::from_micros(6).unwrap(),
         };
         let bytes = lease.encode();
-        assert_eq!(Lease::decode(&bytes).unwrap(), lease);
+        assert_eq!(WriterLease::decode(&bytes).unwrap(), lease);
         for length in 0..bytes.len() {
-            assert_eq!(Lease::decode(&bytes[..length]).unwrap_err().kind(), ErrorKind::Corrupted);
+            assert_eq!(WriterLease::decode(&bytes[..length]).unwrap_err().kind(), ErrorKind::Corrupted);
         }
         let mut newer = bytes;
         newer[1] = 2;
-        assert_eq!(Lease::decode(&newer).unwrap_err().kind(), ErrorKind::NewerFormat);
+        assert_eq!(WriterLease::decode(&newer).unwrap_err().kind(), ErrorKind::NewerFormat);
     }
 }

@@ -283,6 +283,13 @@ impl TreeEdit<'_> {
         let writer = WriterGraph::all(self.transaction.base.graph());
         let (id, actions, created) = planned(writer, &self.root, path, item, how, created)?;
         self.make_room(&actions);
+        // An item of the base that it changes is another one from then on: later changes are compared with the base and
+        // all changes.
+        let are_new = actions.iter().all(|action| match action {
+            Action::CreateEntity(_) | Action::CreateRelationship(_) => true,
+            Action::Update(update) => created.has(&update.instance),
+            _ => false,
+        });
         for action in actions {
             match &action {
                 // Only the base with all changes could show whether it changes anything.
@@ -293,7 +300,9 @@ impl TreeEdit<'_> {
             }
         }
         self.transaction.created = created;
-        self.transaction.created.changes_count = self.transaction.record.changes.len();
+        if are_new {
+            self.transaction.created.changes_count = self.transaction.record.changes.len();
+        }
         Ok(id)
     }
 

@@ -228,7 +228,7 @@ impl Transaction {
         self.delete_new(&then, &changed)?;
         self.put_back_places(&then, &changed)?;
         self.take_out_misplaced(&then)?;
-        self.restore_lost(TypeKind::Entity, &changed.entities)?;
+        self.restore_entities(&changed)?;
         // A container brings back the items that these records created in it before they deleted it.
         self.delete_new(&then, &changed)?;
         self.put_back_places(&then, &changed)?;
@@ -299,6 +299,29 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+
+    /// Restores entities that these records deleted. A container brings back all that its latest deletion took along, which
+    /// may be a later one: of that, the rest is deleted again.
+    fn restore_entities(&mut self, changed: &Changed) -> Result<()> {
+        let is_wanted = |slot: &u32| changed.entities.contains(slot) || changed.placed.contains(slot);
+        let mut others = BTreeSet::new();
+        for &slot in &changed.entities {
+            let graph = self.own_graph()?.graph();
+            if graph.entities.is_live(slot) {
+                continue;
+            }
+            let along = graph.taken_along(&restoring(graph, TypeKind::Entity, slot));
+            let entities = along.slots().filter(|(kind, _)| *kind == TypeKind::Entity).map(|(_, slot)| slot);
+            others.extend(entities.filter(|slot| !is_wanted(slot)));
+            self.restore_lost(TypeKind::Entity, &BTreeSet::from([slot]))?;
+        }
+        if others.is_empty() {
+            return Ok(());
+        }
+        self.delete_each(others.into_iter().map(|slot| (TypeKind::Entity, slot)))?;
+        // One of the others may have taken along an entity that is to be there.
+        self.restore_lost(TypeKind::Entity, &changed.entities)
     }
 
     fn restore_lost(&mut self, kind: TypeKind, slots: &BTreeSet<u32>) -> Result<()> {

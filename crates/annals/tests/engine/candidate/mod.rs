@@ -3,3 +3,5 @@
 mod along;
 mod candidates;
 mod checked;
+mod full_log;
+mod feeds;

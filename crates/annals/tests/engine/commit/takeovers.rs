@@ -173,7 +173,7 @@ fn no_repository_becomes_the_writer_while_a_lease_lives() {
     assert_eq!(reader.snapshot().position(), Position(2));
     assert_eq!(reader.promote().unwrap_err().kind(), ErrorKind::ReadOnly);
     assert_eq!(create(&reader, "c").unwrap_err().kind(), ErrorKind::ReadOnly);
-    assert!(reader.standing().is_none());
+    wait_until(|| reader.standing().unwrap().writer == "https://one");
     let alone = Repository::in_memory();
     assert_eq!(alone.promote().unwrap_err().kind(), ErrorKind::InvalidArgument);
     assert!(alone.standing().is_none());
@@ -311,7 +311,7 @@ fn takeovers_beside_commits_lose_and_double_nothing() {
                             }
                         }
                     }
-                    std::thread::sleep(Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_millis(3));
                 }
             });
         }

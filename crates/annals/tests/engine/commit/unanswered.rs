@@ -166,7 +166,7 @@ fn a_refusal_after_a_call_that_was_not_answered_proves_nothing() {
     create(&repository, "a").unwrap();
     log.set_plan(FaultPlan { append_late: 1_000, ..NONE });
     let doubtful = submit(&repository, "b");
-    std::thread::sleep(Duration::from_millis(3));
+    wait_until(|| log.late_count() > 0);
     log.set_plan(FaultPlan { append_full: 1_000, ..NONE });
     // The late call lands before one of the next tries, each of which is refused.
     wait_until(|| memory.tail().unwrap() == Position(2));

@@ -115,7 +115,8 @@ fn secret(number: usize) -> String {
 impl Kept {
     fn new(folder: &Path) -> Kept {
         let options = Options {
-            memory_bytes_max: Some(1 << 30),
+            // The other tests of this process take much of it.
+            memory_bytes_max: Some(8 << 30),
             spilled_value_bytes_min: 16,
             segment_bytes: 4_096,
             ..Options::default()

@@ -374,14 +374,14 @@ fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> 
     let cursor = first.next.unwrap();
     let mut random = Random(11);
     for _ in 0..4_000 {
-        // The digits of the graph and of the order; of the group, too; of the list in it, too.
-        let kept = *random.choose(&[16, 24, 26]);
+        // The digits of the graph and of the order; of the position, too; of the group, too; of the list in it, too.
+        let kept = *random.choose(&[16, 32, 40, 42]);
         let added = 2 * random.below(24);
         let digits = (0..added).map(|_| *random.choose(&['0', '0', '1', '7', 'f']));
         let after: String = cursor.chars().take(kept).chain(digits).collect();
         let snapshot = *random.choose(&[&now, &then]);
         let at = path(random.choose::<&str>(&["/cont", "/cont/lst", "/cont/usr-lst"]));
-        let is_short = after.len() < 26;
+        let is_short = after.len() < 42;
         let options =
             ListOptions { after: Some(after.clone()), is_back: random.one_in(2), ..ListOptions::default() };
         match snapshot.tree().list(&at, &options) {
@@ -390,6 +390,41 @@ fn garbage_in_place_of_a_cursor_is_refused_or_goes_on_somewhere() -> Result<()> 
                 assert_eq!((error.kind(), is_short), (ErrorKind::InvalidPage, true), "{at} after {after}")
             }
         }
+    }
+    Ok(())
+}
+
+/// A second change was compared with the item as it was before the transaction, and left out if it was equal to that.
+#[test]
+fn a_transaction_that_changes_an_item_and_changes_it_back_leaves_it_as_it_was() -> Result<()> {
+    type Change = fn(&mut TreeEdit<'_>) -> Result<()>;
+    let repository = perf();
+    fill(&repository, 0..2)?;
+    let l = "/cont/lst[k1=1][k2='str1']/l";
+    let listed = || path("/cont/lst[k1=1][k2='str1']");
+    let changes: [(&str, Change); 5] = [
+        ("set", |t| t.set(&path("/cont/lst[k1=1][k2='str1']/l"), "l1")),
+        ("merge", |t| t.merge(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("put", |t| t.put(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("replace", |t| t.replace(&path("/cont/lst[k1=1][k2='str1']"), &item(1)).map(drop)),
+        ("merge above", |t| t.merge(&path("/cont"), &Item::new().listed("lst", item(1))).map(drop)),
+    ];
+    for (name, back) in changes {
+        edit(&repository, |t| {
+            t.set(&path("/cont/lst[k1=1][k2='str1']/l"), "other")?;
+            // Also beside an item that the transaction creates.
+            t.merge(&path("/cont/lst[k1=9][k2='str9']"), &item(9))?;
+            back(t)
+        })?;
+        assert_eq!(value(&repository, l), Some(Value::from("l1")), "{name}");
+        edit(&repository, |t| {
+            t.merge(&listed(), &item(1).property("l", "other"))?;
+            back(t)?;
+            t.set(&path(l), "third")?;
+            t.set(&path(l), "l1")
+        })?;
+        assert_eq!(value(&repository, l), Some(Value::from("l1")), "{name}");
+        edit(&repository, |t| t.delete(&path("/cont/lst[k1=9][k2='str9']")).map(drop))?;
     }
     Ok(())
 }

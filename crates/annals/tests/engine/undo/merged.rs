@@ -232,3 +232,34 @@ fn every_combination_of_values_is_merged_as_version_control_does() {
 fn number_of(repository: &Repository, property: &str) -> Option<Value> {
     number(repository, "x", property)
 }
+
+/// Story: a container was deleted, came back, got an item, and was deleted again with it; the take-back of the first
+/// deletion brought the item back, too, which that one had not deleted.
+#[test]
+fn a_deletion_that_is_taken_back_returns_only_what_it_had_deleted() {
+    let repository = CheckedRepository::in_memory();
+    let named = |name: &str| NewEntity::new("box").id(name).unwrap();
+    let inside = |name: &str| NewRelationship::new("contains", id("outer"), id(name)).property("name", name);
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.create_entity(named("outer"))?;
+            t.create_entity(named("kept"))?;
+            t.create_relationship(inside("kept"))
+        })
+        .unwrap();
+    let deleted = repository.transact(|t| t.delete(&entity("outer"))).unwrap().1.position;
+    repository
+        .transact(|t| {
+            t.restore(&entity("outer"))?;
+            t.create_entity(named("later"))?;
+            t.create_relationship(inside("later"))
+        })
+        .unwrap();
+    repository.transact(|t| t.delete(&entity("outer"))).unwrap();
+    take(&repository, deleted, None);
+    let snapshot = repository.snapshot();
+    let is_there = |name: &str| snapshot.entity(&id(name)).unwrap().is_some();
+    assert_eq!(["outer", "kept", "later"].map(is_there), [true, true, false]);
+    assert_eq!(snapshot.relationships_count(), 1);
+}

@@ -117,7 +117,9 @@ fn a_failure_of_the_log_is_told_to_all_threads_and_ends_the_committing_one() {
     in_many_orders(|| {
         let (committer, told) = commit_from_three(1, FailingLog);
         let kinds: Vec<ErrorKind> = told.into_iter().map(|error| error.unwrap_err().kind()).collect();
-        assert_eq!(kinds, [ErrorKind::Unavailable; 3]);
+        // Of those that were sent nobody knows; the others were not.
+        let is_told = |kind: &ErrorKind| matches!(kind, ErrorKind::OutcomeUnknown | ErrorKind::Unavailable);
+        assert!(kinds.iter().all(is_told) && kinds.contains(&ErrorKind::OutcomeUnknown), "{kinds:?}");
         assert_eq!(committer.snapshot().position(), Position::ZERO);
     });
 }

@@ -37,13 +37,13 @@ fn all_threads_are_told_also_by_a_later_batch_than_most_at_their_gate() {
 }
 
 #[test]
-fn a_promise_that_is_dropped_is_told_as_unavailable() {
+fn a_promise_that_is_dropped_is_told_as_an_unknown_outcome() {
     in_many_orders(|| {
         let ticket = Ticket::new(Arc::default());
         let promise = Promise::new(&ticket);
         let waiting = thread::spawn(move || ticket.wait());
         drop(promise);
-        assert_eq!(waiting.join().unwrap().unwrap_err().kind(), ErrorKind::Unavailable);
+        assert_eq!(waiting.join().unwrap().unwrap_err().kind(), ErrorKind::OutcomeUnknown);
     });
 }
 

@@ -21,6 +21,7 @@ interface Header {
             int latestVersion,
             int contentVersion,
             long birth,
+            int log,
             Optional<String> tag,
             long position,
             Stamp created,
@@ -42,6 +43,7 @@ interface Header {
                     Json.number(json, "latestVersion"),
                     Json.number(json, Json.has(json, "contentVersion") ? "contentVersion" : "version"),
                     0,
+                    0,
                     Json.optional(json, TAG),
                     Json.large(json, "position"),
                     Stamp.of(json.get("created")),
@@ -53,9 +55,13 @@ interface Header {
                     classifications(json.get("classifications")));
         }
 
-        /** What the tag of the answer says; otherwise made of the birth, which is 0 if it is not known. */
+        /** What the tag of the answer says; otherwise made of the birth, which is 0 if it is not known, and the log. */
         Optional<String> revision() {
-            return birth > 0 ? Optional.of(birth + "." + latestVersion) : tag;
+            if (birth == 0) {
+                return tag;
+            }
+            String revision = birth + "." + latestVersion;
+            return Optional.of(log == 0 ? revision : String.format("%s@%08x", revision, log));
         }
 
         private static Map<String, Classification> classifications(JsonElement json) {
@@ -100,6 +106,7 @@ interface Header {
             int contentVersion = reader.u32();
             long position = reader.i64();
             long birth = reader.i64();
+            int log = reader.u32();
             Stamp created = reader.stamp();
             Stamp updated = reader.stamp();
             Instant validFrom = reader.instant();
@@ -121,6 +128,7 @@ interface Header {
                     latestVersion,
                     contentVersion,
                     birth,
+                    log,
                     Optional.empty(),
                     position,
                     created,

@@ -118,9 +118,10 @@ public abstract sealed class Instance permits Entity, Relationship {
     }
 
     /**
-     * The birth of the instance and the version that was written last, such as {@code 17.3}: what an entity tag of the
-     * server says. The birth is the position of the first record. After a purge another instance may get the id, and
-     * its versions count from 1 again; its revision is another one. {@link Patch#ifRevision} and
+     * The birth of the instance, the version that was written last, and a part of the id of the log, such as
+     * {@code 17.3@3f2a9c01}: what an entity tag of the server says. The birth is the position of the first record. After
+     * a purge another instance may get the id, and its versions count from 1 again; its revision is another one. So is
+     * each revision in a restored backup, which has a log of its own. {@link Patch#ifRevision} and
      * {@link Transaction#expect(InstanceId, String)} take it.
      *
      * @return the revision. Over a connection only reads of one instance by its id say it, and searches leave it out;

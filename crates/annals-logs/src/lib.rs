@@ -1,0 +1,66 @@
+//! Logs of Annals in stores that you already run. The place of such a log is a URL.
+//!
+//! ```no_run
+//! use annals::Repository;
+//! use annals_logs::Options;
+//!
+//! # fn main() -> annals::Result<()> {
+//! let log = annals_logs::open("postgres://annals@db.example/library?schema=library", &Options::default())?;
+//! let repository = Repository::with_log(log, annals::Options::default())?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | place | log | page |
+//! |---|---|---|
+//! | `postgres://USER@HOST:PORT,…/DATABASE?OPTION=…` | PostgreSQL, feature `postgres` | `docs/logs/postgresql.md` |
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
+#![cfg_attr(not(test), deny(clippy::as_conversions))]
+
+mod options;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+
+use std::sync::Arc;
+
+use annals::log::Log;
+use annals::{Error, ErrorKind, Result};
+
+pub use options::Options;
+
+/// Opens the log at `place`, and creates it there if it is missing and opened for writing.
+///
+/// A password in the place is refused, and no error shows one.
+///
+/// Errors: `InvalidArgument` for a place that no log has, an unknown option, or a wrong password; `NotFound` if the
+/// database, or for reading the log, is missing; `Unavailable` if the store does not answer within five seconds;
+/// `NewerFormat`; `Io` if a right is missing. Each says what to do.
+pub fn open(place: &str, options: &Options) -> Result<Arc<dyn Log>> {
+    match place.split_once("://").map(|(scheme, _)| scheme) {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::PostgresLog::open(place, options)?)),
+        Some(scheme) if is_scheme(scheme) => {
+            let text =
+                format!("log: expected a place that begins with {SCHEMES}, found {scheme}://; correct it");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+        // The place is not shown: it may hold a password.
+        _ => {
+            let text =
+                format!("log: expected a place that begins with {SCHEMES}, found none of them; correct it");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+const SCHEMES: &str = "postgres://";
+#[cfg(not(feature = "postgres"))]
+const SCHEMES: &str = "the scheme of a feature of this build (it has none)";
+
+fn is_scheme(text: &str) -> bool {
+    let is_sign = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
+    !text.is_empty() && text.len() <= 20 && text.chars().all(is_sign)
+}
