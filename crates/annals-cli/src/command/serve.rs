@@ -1,8 +1,8 @@
 //! `annals serve`: the repository over HTTP.
 
-use std::io::{ErrorKind as ErrorKindOfSystem, Write};
+use std::io::Write;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
@@ -31,21 +31,27 @@ use crate::context::Global;
   annals serve --config /etc/annals.toml --check-config   # is the file right?
   annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
+  annals serve postgres://annals@db/library --standby     # one of several servers; see docs/operations.md
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository, or URL of its log, instead of --repository.
+    /// Folder of the repository, or the URL of its log, instead of --repository.
     #[arg(value_name = "REPOSITORY")]
     pub folder: Option<PathBuf>,
     /// Create the repository if there is none.
     #[arg(long = "create", conflicts_with = "read_only")]
     pub is_creating: bool,
-    /// Follow the server that writes to the log, and take over when it is gone. Without this, a server takes over when it
-    /// starts, and does not start beside another one. Only for a log in a store.
-    #[arg(long = "standby", conflicts_with_all = ["read_only", "is_creating"])]
+    /// Of a log in a store: follow the server that writes, and take over when it gives no sign of life for 3 seconds. Without
+    /// the option a server takes over when it starts, and does not start beside one that writes.
+    #[arg(long = "standby", conflicts_with = "read_only")]
     pub is_standby: bool,
-    /// Folder of this machine for checkpoints of a log in a store, so that a start reads only the latest records.
+    /// Of a log in a store: a folder of this machine for checkpoints, so that the next start reads only the records after the
+    /// latest one. Each server has its own.
     #[arg(long, value_name = "FOLDER")]
     pub cache: Option<PathBuf>,
+    /// Of a log in a store: the address of this server, which the others tell to clients that want to write, and to commands,
+    /// while this one writes [default: that of --public-url, or the one it listens at].
+    #[arg(long, value_name = "URL")]
+    pub address: Option<Origin>,
     /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
     #[arg(long = "require-author")]
     pub is_author_required: bool,
@@ -286,8 +292,9 @@ impl Serve {
         let limits = self.limits();
         let place = Place::parse(self.folder.as_ref().unwrap_or(&global.repository))?;
         let place = place.with_cache(self.cache.clone())?;
-        if self.is_standby && place.folder().is_some() {
-            let text = "standby: expected a log in a store, found a folder; another server follows one with --read-only";
+        if place.folder().is_some() && (self.is_standby || self.address.is_some()) {
+            let text = "options standby and address: expected a log in a store beside them, found a folder; leave them out, or \
+                        follow the folder with --read-only";
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         let is_new = place.is_vacant()?;
@@ -333,6 +340,7 @@ impl Serve {
             hosts,
             origins,
             public_url,
+            address: self.address.clone(),
             ldp,
             access,
             log,
@@ -350,7 +358,7 @@ impl Serve {
                     counts.iter().map(|(_, count)| count).sum()
                 };
                 print(&format!(
-                    "annals {past} {place} at position {}: {}, {}, {}",
+                    "annals {past} {name} at position {}: {}, {}, {}",
                     count(snapshot.position().0),
                     counted(number(TypeKind::Entity), "entity"),
                     counted(number(TypeKind::Relationship), "relationship"),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
+use annals_logs::Place;
 use sd_notify::NotifyState;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
@@ -43,6 +44,9 @@ pub struct Settings {
     pub origins: Vec<Origin>,
     /// The address by which clients call the server through a proxy.
     pub public_url: Option<PublicUrl>,
+    /// The address that other servers of a log in a store tell to clients while this one writes; if left out the public one,
+    /// or where it listens.
+    pub address: Option<Origin>,
     /// The LDP door; `None` closes it.
     pub ldp: Option<LdpSettings>,
     /// Which clients may come.
@@ -122,13 +126,7 @@ async fn run(
                     break Err(error);
                 }
                 // Order: only who has the lock of the repository says where it is.
-                if let Some(folder) = settings.place.folder().filter(|_| !settings.options.is_read_only) {
-                    let url = server_file::url(address, door.access.tls.is_some());
-                    let (proof, secret) = ServerProof::new();
-                    let _ = door.proof.set(proof);
-                    let written = ServerFile::write(folder, &url, &door.id, &secret);
-                    server_file = written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok();
-                }
+                server_file = tell_commands(&door, &settings, address);
             }
         }
     };
@@ -145,9 +143,27 @@ async fn run(
     result
 }
 
+/// Lets commands find this server, and gives it what it proves itself by. A log in a store tells its address in the lease.
+fn tell_commands(door: &Door, settings: &Settings, address: SocketAddr) -> Option<ServerFile> {
+    if settings.options.is_read_only {
+        return None;
+    }
+    let Some(folder) = settings.place.folder() else {
+        let secret = door.opened()?.lease_secret()?;
+        let _ = door.proof.set(ServerProof::of_lease(secret));
+        return None;
+    };
+    let url = server_file::url(address, door.access.tls.is_some());
+    let (proof, secret) = ServerProof::new();
+    let _ = door.proof.set(proof);
+    let written = ServerFile::write(folder, &url, &door.id, &secret);
+    written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok()
+}
+
 /// The door behind an address, which is told to the log.
 fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFile) -> Arc<Door> {
-    let name = settings.place.folder().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let folder = settings.place.folder();
+    let name = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name =
         percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
             .to_string();
@@ -164,11 +180,12 @@ fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFi
     let limits = Limits { connections_max, ..settings.limits.clone() };
     let mut door = Door::new(limits, hosts, source);
     door.access = access;
-    let folder = settings.folder.clone();
-    door.writer = Box::new(move || Some(KnownServer::read(&folder).ok()??.url));
+    if let Some(folder) = folder.map(Path::to_owned) {
+        door.writer = Box::new(move || Some(KnownServer::read(&folder).ok()??.url));
+    }
     door.metrics.dropped_lines = log.dropped();
-    let (version, repository) = (env!("CARGO_PKG_VERSION"), &settings.place);
-    tracing::info!(version, %address, %repository, connections_max, "listening");
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), &settings.place);
+    tracing::info!(version, %address, %folder, connections_max, "listening");
     if connections_max < wanted {
         let files_max = files_max.unwrap_or_default();
         tracing::info!(
@@ -200,11 +217,8 @@ fn open(
     let progress = Arc::clone(door);
     let reported = Mutex::new(Clock::now());
     let place = settings.place.clone();
-    // Others that share the log tell their clients who writes.
-    let told = settings.public_url.as_ref().map(|url| url.text().to_owned());
-    let told = told.unwrap_or_else(|| server_file::url(address, door.access.tls.is_some()));
     let options = Options {
-        address: Some(told),
+        address: Some(told_address(settings, address, door.access.tls.is_some())),
         on_replay: Some(Arc::new(move |replayed, records| {
             report_replay(&progress, &reported, replayed, records)
         })),
@@ -218,6 +232,13 @@ fn open(
         })
         .map_err(|source| Error::io("start the thread annals-open", source))?;
     Ok(opened)
+}
+
+/// The address of this server for clients of other servers of its log.
+fn told_address(settings: &Settings, address: SocketAddr, has_tls: bool) -> String {
+    let own = settings.address.as_ref().map(|origin| origin.text().to_owned());
+    let public = || settings.public_url.as_ref().map(|url| url.text().to_owned());
+    own.or_else(public).unwrap_or_else(|| server_file::url(address, has_tls))
 }
 
 /// Notes the progress of opening, and reports it at intervals to the log and to the service manager.
