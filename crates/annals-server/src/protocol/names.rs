@@ -14,6 +14,8 @@ pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-posi
 pub static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of answers: true if a request with this key was committed before.
 pub static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Header of refused writes: the address of the server that writes to the log.
+pub static WRITER: HeaderName = HeaderName::from_static("annals-writer");
 /// Header: the id of a request, from the client or from the server.
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The media type of rows.
