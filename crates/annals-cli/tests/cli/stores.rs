@@ -218,3 +218,35 @@ fn a_password_comes_from_a_file_or_the_environment() {
     let told = [server.get("/metrics").body, server.get("/health/ready").body].concat();
     assert!(!told.contains("hunter2"), "{told}");
 }
+
+#[test]
+fn storage_tells_how_durable_a_log_is_and_adopts_it() {
+    let on = OnLog::new();
+    let missing = on.run(&["storage", "status"]);
+    assert_eq!(missing.code, 3, "{missing:?}");
+    on.ok(&["import", "people.jsonl"]);
+    let shown = on.ok(&["storage", "status"]);
+    assert!(shown.contains("durability  each commit is synced"), "{shown}");
+    let told =
+        || -> serde_json::Value { serde_json::from_str(&on.ok(&["storage", "status", "--json"])).unwrap() };
+    let before = told();
+    assert_eq!(before["position"], 1, "{before}");
+    let server = on.serve(&[]);
+    let refused = on.run(&["storage", "adopt"]);
+    assert!(refused.code == 4 && refused.err.contains("stop it"), "{refused:?}");
+    let known = server.get("/v1/entities/ada");
+    let tag = known.header("etag").unwrap().to_owned();
+    server.terminate();
+    assert!(server.ended_well());
+    on.ok(&["storage", "adopt"]);
+    let after = told();
+    assert_ne!(after["id"], before["id"]);
+    assert_eq!(after["position"], 2, "with the record of the server's term: {after}");
+    // Tags from before name nothing.
+    let server = on.serve(&[]);
+    let headers = [("if-match", &*tag), ("content-type", "application/merge-patch+json")];
+    let changed = server.request("PATCH", "/v1/entities/ada", &headers, Some("{\"n\": 1}"));
+    assert_eq!(changed.status, 412, "{changed:?}");
+    let folder = Done::of(command_in(&on.place.path(""), &["-r", "copy", "storage", "status"]));
+    assert!(folder.code == 2 && folder.err.contains("found a folder"), "{folder:?}");
+}

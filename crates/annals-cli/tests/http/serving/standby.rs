@@ -261,3 +261,34 @@ fn a_cache_holds_checkpoints_and_an_address_may_be_told() {
     assert_eq!(again.get("/v1/entities/e3999").status, 200);
     assert_eq!(again.get("/health/ready").json()["warnings"], json!([]));
 }
+
+/// A client that lost its answer sends the write to the next server, with its key.
+#[test]
+fn a_write_that_comes_again_after_a_takeover_is_committed_once() {
+    let place = new_place();
+    let first = start(&place, &[]);
+    let second = start(&place, &["--standby"]);
+    let body = json!({"operations": [{"action": "create", "kind": "entity", "type": "thing"}]}).to_string();
+    let send = |server: &Server, key: &str| {
+        let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+        server.request("POST", "/v1/transactions", &headers, Some(&body))
+    };
+    let known = send(&first, "one");
+    assert_eq!((known.status, known.header("idempotent-replayed")), (200, None), "{known:?}");
+    let position = known.header("annals-position").unwrap().to_owned();
+    let read = second.request("GET", "/v1/types", &[("annals-wait-position", &position)], None);
+    assert_eq!(read.status, 200, "{read:?}");
+    // A standby has the receipt of what it has read, and sends other writes on.
+    let again = send(&second, "one");
+    assert_eq!((again.status, again.json()), (200, known.json()), "{again:?}");
+    assert_eq!(send(&second, "two").status, 503);
+    first.kill();
+    writes(&second, "after");
+    let again = send(&second, "one");
+    assert_eq!(
+        (again.header("idempotent-replayed"), again.json()),
+        (Some("true"), known.json()),
+        "{again:?}"
+    );
+    assert_eq!(send(&second, "two").header("idempotent-replayed"), None);
+}
