@@ -238,6 +238,8 @@ impl Sequencer {
         let seen = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
         if seen > committer.term() && Protection::Term.is_kept() {
             self.go_on_from(graph);
+            // The log answers again. Otherwise this would refuse writes when it is the writer once more.
+            committer.end_stall();
             return committer.demote(&not_writer(""));
         }
         let is_news = graph.position > self.known_position;
