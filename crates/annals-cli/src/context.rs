@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Instant, Observer, Options, Position, Repository, Result, Snapshot};
 use annals_exchange::user::user_name;
-use annals_server::KnownServer;
 use clap::Args;
 
 pub use crate::as_of::{AsOfArguments, instant};
+use crate::beside::{server_of_folder, server_of_log, unasked};
 use crate::output::Output;
 use crate::place::{Answer, Place};
 use crate::progress::Progress;
@@ -27,7 +27,7 @@ const TOKEN_BYTES_MAX: u64 = 16 << 10;
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
-    /// Folder of the repository
+    /// Folder of the repository, or the URL of its log, such as postgres://annals@db/library
     #[arg(
         long = "repository",
         short = 'r',
@@ -46,7 +46,7 @@ pub struct Global {
     /// Trust the authorities of this file, in PEM, instead of those of the system
     #[arg(long, global = true, env = "ANNALS_CA_FILE", value_name = "FILE", help_heading = "Server")]
     pub ca_file: Option<PathBuf>,
-    /// Read and write the folder itself, whatever the environment says
+    /// Read and write the folder or the log itself, whatever the environment says
     #[arg(long = "local", global = true, conflicts_with = "server", help_heading = "Server")]
     pub is_local: bool,
     /// True if the command line, and not the environment, names the folder.
@@ -150,7 +150,7 @@ impl Global {
     /// names, if it names one.
     ///
     /// Errors: `InvalidArgument` if that is another server; as [`Global::token`].
-    fn token_for_folder(&self, url: &str) -> Result<Option<String>> {
+    pub fn token_for_folder(&self, url: &str) -> Result<Option<String>> {
         let token = self.token()?;
         match server_of_environment() {
             Some(told) if token.is_some() && !self.is_token_file_named && !is_same_server(&told, url) => {
@@ -369,6 +369,29 @@ impl Context {
             let remote = Remote::new(&url, token.as_deref(), self.global.ca_file.as_deref())?;
             return Ok(Place::Server(Box::new(remote)));
         }
+        match self.open_unless_served(access)? {
+            Ok(repository) => Place::of_folder(repository),
+            Err(place) => Ok(place),
+        }
+    }
+
+    /// Opens the repository; or the server that has it, if there is one that the command may ask.
+    ///
+    /// Errors: those of opening it, with the reason why no server is asked; those of the token.
+    fn open_unless_served(&self, access: Access) -> Result<std::result::Result<Repository, Place>> {
+        let served = |remote| Ok(Err(Place::Server(Box::new(remote))));
+        let mut reason = String::new();
+        if let annals_logs::Place::Log(log) = annals_logs::Place::parse(&self.path)? {
+            match server_of_log(&log, &self.global) {
+                Ok(Ok(remote)) => return served(remote),
+                Ok(Err(why)) => reason = why,
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                Err(_) if access == Access::Create => {}
+                Err(error) => {
+                    return Err(error.with("to create one", "annals import, or annals serve --create"));
+                }
+            }
+        }
         let opened = match access {
             Access::Read => self.open_to_read(),
             Access::Write => self.open_to_write(),
@@ -376,32 +399,10 @@ impl Context {
         };
         match opened {
             Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
-                self.running_server(error)
+                served(server_of_folder(&self.path, &self.global, unasked(error, reason))?)
             }
-            opened => Place::of_folder(opened?),
+            opened => opened.map(Ok),
         }
-    }
-
-    /// The server that has the locked folder open, if its file there tells how to ask it, and if it proves to be that one.
-    ///
-    /// Errors: the one that the folder is locked, with the reason why no server is asked; those of the token.
-    fn running_server(&self, locked: Error) -> Result<Place> {
-        let known = match KnownServer::read(&self.path) {
-            Ok(Some(known)) => known,
-            Ok(None) => return Err(locked),
-            Err(reason) => return Err(locked.with("no server is asked", reason)),
-        };
-        let url = known.url.clone();
-        // The file may be that of a server that was killed, and any process may listen there now.
-        let remote = match Remote::of_folder(known, self.global.ca_file.as_deref()) {
-            Ok(remote) => remote,
-            Err(reason) => return Err(locked.with("no server is asked", reason)),
-        };
-        let remote = match self.global.token_for_folder(&url)? {
-            Some(token) => remote.with_token(&token)?,
-            None => remote,
-        };
-        Ok(Place::Server(Box::new(remote)))
     }
 
     /// Answers from a repository that the command has opened itself.
@@ -424,13 +425,12 @@ impl Context {
         if self.is_at_server() {
             return Ok(None);
         }
-        match self.open_or_create() {
-            Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
-                let place = self.running_server(error)?;
+        match self.open_unless_served(Access::Create)? {
+            Ok(repository) => Ok(Some(repository)),
+            Err(place) => {
                 self.place = Some(Entered { place, access: Access::Create });
                 Ok(None)
             }
-            opened => Ok(Some(opened?)),
         }
     }
 
@@ -490,8 +490,8 @@ impl Context {
         self.check_exists()?;
         match self.open(true) {
             // A writer that ended before its first commit leaves nothing that a reader can use; only a writer can open
-            // it.
-            Err(error) if error.kind() == ErrorKind::Unavailable => self.open(false),
+            // it. Of a log in a store this means only that it does not answer.
+            Err(error) if error.kind() == ErrorKind::Unavailable && self.path.is_dir() => self.open(false),
             outcome => outcome,
         }
     }
@@ -520,7 +520,7 @@ impl Context {
     }
 
     fn check_exists(&self) -> Result<()> {
-        if self.path.is_dir() {
+        if self.path.is_dir() || annals_logs::Place::parse(&self.path)?.folder().is_none() {
             return Ok(());
         }
         Err(Error::new(
@@ -547,7 +547,7 @@ impl Context {
             observer: Some(Arc::new(Warnings)),
             ..Options::default()
         };
-        let repository = Repository::open_with(&self.path, options);
+        let repository = annals_logs::Place::parse(&self.path)?.open(options);
         progress.finish();
         let repository = repository?;
         for warning in repository.warnings() {

@@ -12,6 +12,7 @@ mod context;
 mod request;
 mod place;
 mod remote;
+mod beside;
 mod interrupt;
 mod told;
 mod stop;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use annals::{Error, ErrorKind, Result};
+use annals::{Error, ErrorKind, LeaseHolder, Result};
 use annals_server::{KnownServer, connector, is_this_machine};
 use futures_util::stream::iter;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -137,20 +137,46 @@ impl Remote {
         }
     }
 
-    /// The server that has a folder open, if it proves that it is the one of the file there.
+    /// The server that has a folder open, if it proves that it is the one of the file there; or that of a lease.
     ///
     /// Errors: the reason why it is not asked.
     pub fn of_folder(known: KnownServer, authorities: Option<&Path>) -> std::result::Result<Remote, String> {
         let url = known.url.clone();
-        let refused = |reason: &dyn std::fmt::Display| format!("{url}: {reason}");
-        let remote = Remote::new(&url, None, authorities).map_err(|error| refused(&error.text()))?;
-        let remote = Remote { known: Some(Rc::new(known)), ..remote };
-        let connecting = async { timeout(CONNECT_TIME, remote.connect()).await };
-        let connected = remote.runtime.block_on(unless(connecting));
+        let remote =
+            Remote::new(&url, None, authorities).map_err(|error| format!("{url}: {}", error.text()))?;
+        Remote { known: Some(Rc::new(known)), ..remote }.connected()
+    }
+
+    /// The server that writes to a log in a store, by the address in its lease: one on this machine if it proves that it holds
+    /// the lease, and one on another machine by its certificate.
+    ///
+    /// Errors: the reason why it is not asked.
+    pub fn of_lease(holder: &LeaseHolder, authorities: Option<&Path>) -> std::result::Result<Remote, String> {
+        let url = &holder.address;
+        let expected = "expected a URL with https, or of this machine";
+        if url.is_empty() {
+            return Err(format!("{expected}, and the writer tells none"));
+        }
+        let remote = Remote::new(url, None, authorities).map_err(|_| format!("{url}: {expected}"))?;
+        if is_near_host(&remote.host) {
+            return Remote::of_folder(KnownServer::of_lease(holder), authorities);
+        }
+        match remote.tls.is_some() {
+            true => remote.connected(),
+            false => Err(format!("{url}: {expected}")),
+        }
+    }
+
+    /// The same with a connection.
+    ///
+    /// Errors: the reason why there is none.
+    fn connected(self) -> std::result::Result<Remote, String> {
+        let connecting = async { timeout(CONNECT_TIME, self.connect()).await };
+        let connected = self.runtime.block_on(unless(connecting));
         let connected = connected.and_then(|connected| connected.map_err(|_| late("connect"))).flatten();
-        let connection = connected.map_err(|error| refused(&error))?;
-        *remote.idle.borrow_mut() = Some(connection);
-        Ok(remote)
+        let connection = connected.map_err(|error| format!("{}: {error}", self.name))?;
+        *self.idle.borrow_mut() = Some(connection);
+        Ok(self)
     }
 
     /// The same, which gets this token.
@@ -287,16 +313,17 @@ impl Remote {
         let whole = Limited::new(answer.into_body(), PROOF_BYTES_MAX).collect().await;
         let whole = whole.map_err(|_| unproven("its answer is cut off or too long"))?.to_bytes();
         let live: serde_json::Value = serde_json::from_slice(&whole).unwrap_or_default();
+        let id = live["id"].as_str().unwrap_or_default();
         match live["proof"].as_str() {
-            Some(answer) if known.is_proven(answer, &challenge, reached) => Ok(()),
-            Some(_) => Err(unproven("it does not know the secret in server.json, or has another address")),
+            Some(answer) if known.is_proven(id, answer, &challenge, reached) => Ok(()),
+            Some(_) => Err(unproven("it does not know the secret of that one, or has another address")),
             None => Err(unproven("it gives no proof")),
         }
     }
 }
 
 fn unproven(why: &str) -> io::Error {
-    let text = format!("expected the server that has this folder open, found another one: {why}");
+    let text = format!("expected the server that has this repository open, found another one: {why}");
     io::Error::new(io::ErrorKind::PermissionDenied, text)
 }
 

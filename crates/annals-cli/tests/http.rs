@@ -1,6 +1,9 @@
 //! The HTTP door, tested from outside: the real binary and real sockets.
 
 mod support;
+#[path = "../../annals-logs/tests/postgres/server.rs"]
+#[allow(dead_code, reason = "these tests use a part of it")]
+mod postgres;
 
 mod http {
     mod protocol;

@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), deny(clippy::as_conversions))]
 
 mod options;
+mod repository_place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 
@@ -29,6 +30,7 @@ use annals::log::Log;
 use annals::{Error, ErrorKind, Result};
 
 pub use options::Options;
+pub use repository_place::{LogPlace, Place};
 
 /// Opens the log at `place`, and creates it there if it is missing and opened for writing.
 ///
@@ -38,21 +40,39 @@ pub use options::Options;
 /// database, or for reading the log, is missing; `Unavailable` if the store does not answer within five seconds;
 /// `NewerFormat`; `Io` if a right is missing. Each says what to do.
 pub fn open(place: &str, options: &Options) -> Result<Arc<dyn Log>> {
-    match place.split_once("://").map(|(scheme, _)| scheme) {
+    match scheme_of(place) {
         #[cfg(feature = "postgres")]
         Some("postgres" | "postgresql") => Ok(Arc::new(postgres::PostgresLog::open(place, options)?)),
-        Some(scheme) if is_scheme(scheme) => {
-            let text =
-                format!("log: expected a place that begins with {SCHEMES}, found {scheme}://; correct it");
-            Err(Error::new(ErrorKind::InvalidArgument, text))
-        }
-        // The place is not shown: it may hold a password.
-        _ => {
-            let text =
-                format!("log: expected a place that begins with {SCHEMES}, found none of them; correct it");
-            Err(Error::new(ErrorKind::InvalidArgument, text))
+        scheme => {
+            let _ = options;
+            Err(no_log(scheme))
         }
     }
+}
+
+/// Checks a place without asking its store.
+///
+/// Errors: `InvalidArgument`, as of [`open`].
+pub fn check(place: &str) -> Result<()> {
+    match scheme_of(place) {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => postgres::PostgresLog::check(place),
+        scheme => Err(no_log(scheme)),
+    }
+}
+
+fn scheme_of(place: &str) -> Option<&str> {
+    place.split_once("://").map(|(scheme, _)| scheme)
+}
+
+/// The place is not shown: it may hold a password.
+fn no_log(scheme: Option<&str>) -> Error {
+    let found = match scheme.filter(|scheme| is_scheme(scheme)) {
+        Some(scheme) => format!("{scheme}://"),
+        None => "none of them".to_owned(),
+    };
+    let text = format!("log: expected a place that begins with {SCHEMES}, found {found}; correct it");
+    Error::new(ErrorKind::InvalidArgument, text)
 }
 
 #[cfg(feature = "postgres")]

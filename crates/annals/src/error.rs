@@ -294,8 +294,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)?;
-        // The number of a change says nothing to those who did not make it.
-        for (name, value) in self.0.context.iter().filter(|(name, _)| *name != "change") {
+        // The number of a change says nothing to those who did not make it, and a writer may tell no address.
+        let is_shown = |(name, value): &&(&str, String)| match *name {
+            "change" => false,
+            "writer" => !value.is_empty(),
+            _ => true,
+        };
+        for (name, value) in self.0.context.iter().filter(is_shown) {
             write!(f, " ({name}: {value})")?;
         }
         if let Some(source) = &self.0.source {

@@ -24,7 +24,7 @@ use crate::standby::poll;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::write::{
     Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, not_writer, prepare,
-    start, start_confirming, start_lease, transact,
+    reads_only, start, start_confirming, start_lease, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -229,11 +229,13 @@ impl Repository {
         })?;
         let is_shared = log.register().is_some() && forked.is_none();
         let seat = is_shared.then(|| Seat::new(&options)).transpose()?.map(Arc::new);
-        let read_only = if options.is_read_only {
-            let text = format!("{}: it is open read-only; open it for writing", log.describe());
-            Some(Error::new(ErrorKind::ReadOnly, text))
-        } else {
-            seat.as_ref().map(|_| not_writer(""))
+        let read_only = match (options.is_read_only, &seat) {
+            (true, None) => {
+                let text = format!("{}: it is open read-only; open it for writing", log.describe());
+                Some(Error::new(ErrorKind::ReadOnly, text))
+            }
+            (true, Some(_)) => Some(reads_only(&log.describe(), "")),
+            (false, seat) => seat.as_ref().map(|_| not_writer("")),
         };
         let limits = Limits {
             queue_transactions: options.queue_transactions_max,

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::log::LogId;
+use crate::log::{LogId, Token};
 use crate::options::Options;
 use crate::read::Snapshot;
 use crate::repository::{Inner, Repository};
@@ -113,6 +113,17 @@ impl Repository {
         let text =
             format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
         Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+
+    /// True if it does not write at present, and takes over when the writer gives no more signs of life.
+    pub fn is_standby(&self) -> bool {
+        self.inner().seat.is_some() && !self.inner().options.is_read_only && self.is_read_only()
+    }
+
+    /// The [`LeaseHolder::secret`](crate::LeaseHolder::secret) of this repository while it writes; `None` on a log without a
+    /// register.
+    pub fn lease_secret(&self) -> Option<Token> {
+        self.inner().seat.as_ref().map(|seat| seat.secret())
     }
 
     /// How it stands to the log that it shares with others; `None` on a log without a register.

@@ -1,10 +1,12 @@
 //! An open repository, with the HTTP door in process once somebody asks for it.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Options, Repository, Result};
 use annals_json::{Object, invalid};
+use annals_logs::Place;
 use annals_server::{Exchange, InProcess, Limits};
 use http::{Request, Response};
 
@@ -18,9 +20,10 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a repository as JSON says: `{"folder": …, "readOnly": …}`; without a folder in memory.
+    /// Opens a repository as JSON says: `{"folder": …, "readOnly": …}`; without a folder in memory. The folder may be the URL
+    /// of a log in a store.
     ///
-    /// Errors: as [`Repository::open_with`]; `InvalidArgument` for an unknown setting.
+    /// Errors: as [`Place::open`]; `InvalidArgument` for an unknown setting.
     pub fn open(settings: &[u8]) -> Result<Opened> {
         let settings = object(settings, "settings")?;
         let known = ["folder", "readOnly", "checkpointLogBytes", "segmentBytes", "memoryBytesMax"];
@@ -36,7 +39,7 @@ impl Opened {
         }
         options.memory_bytes_max = number(&settings, "memoryBytesMax")?;
         let repository = match text(&settings, "folder")? {
-            Some(folder) => Repository::open_with(PathBuf::from(folder), options)?,
+            Some(folder) => Place::parse(Path::new(&*with_slashes(folder)))?.open(options)?,
             None => Repository::in_memory(),
         };
         Ok(Opened { repository: Mutex::new(Some(repository)), door: Mutex::default() })
@@ -88,6 +91,16 @@ impl Opened {
             door.stop();
         }
         repository.map_or(Ok(()), Repository::close)
+    }
+}
+
+/// A URL that was a `Path` of Java has lost one of its two slashes.
+fn with_slashes(place: &str) -> Cow<'_, str> {
+    match place.split_once(":/") {
+        Some((scheme @ ("postgres" | "postgresql"), rest)) if !rest.starts_with('/') => {
+            format!("{scheme}://{rest}").into()
+        }
+        _ => place.into(),
     }
 }
 

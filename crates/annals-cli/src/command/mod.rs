@@ -275,6 +275,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
 
 /// Runs the command in a context, which may have a place that another command has left open.
 fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
+    // Order: first, so that a URL with a password is in no message and no argument of another process.
+    annals_logs::Place::parse(&arguments.global.repository)?;
     arguments.command.check_place(&arguments.global, &arguments.name)?;
     if let (Some(name), false) = (&context.candidate, arguments.command.takes_candidate()) {
         let text = format!("--candidate {name}: this command takes no candidate; leave it out");

@@ -1,12 +1,13 @@
 //! `annals serve`: the repository over HTTP.
 
-use std::io::{ErrorKind as ErrorKindOfSystem, Write};
+use std::io::Write;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, counted, one_line};
+use annals_logs::Place;
 use annals_server::{
     AccessSettings, Host, LdpRoot, LdpSettings, Limits, LogSettings, OidcSettings, Origin, PublicUrl,
     Settings, SourcePrefix, Sources, TlsSettings, WebAc, WebIdPrefix, check_name, serve,
@@ -30,14 +31,27 @@ use crate::context::Global;
   annals serve --config /etc/annals.toml --check-config   # is the file right?
   annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
+  annals serve postgres://annals@db/library --standby     # one of several servers; see docs/operations.md
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository, instead of --repository.
+    /// Folder of the repository, or the URL of its log, instead of --repository.
     #[arg(value_name = "REPOSITORY")]
     pub folder: Option<PathBuf>,
     /// Create the repository if there is none.
     #[arg(long = "create", conflicts_with = "read_only")]
     pub is_creating: bool,
+    /// Of a log in a store: follow the server that writes, and take over when it gives no sign of life for 3 seconds. Without
+    /// the option a server takes over when it starts, and does not start beside one that writes.
+    #[arg(long = "standby", conflicts_with = "read_only")]
+    pub is_standby: bool,
+    /// Of a log in a store: a folder of this machine for checkpoints, so that the next start reads only the records after the
+    /// latest one. Each server has its own.
+    #[arg(long, value_name = "FOLDER")]
+    pub cache: Option<PathBuf>,
+    /// Of a log in a store: the address of this server, which the others tell to clients that want to write, and to commands,
+    /// while this one writes [default: that of --public-url, or the one it listens at].
+    #[arg(long, value_name = "URL")]
+    pub address: Option<Origin>,
     /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
     #[arg(long = "require-author")]
     pub is_author_required: bool,
@@ -231,15 +245,6 @@ pub enum LogFormat {
     Json,
 }
 
-/// True if the folder is missing or empty, so that no repository can be in it. A service manager creates empty folders.
-fn is_empty(folder: &Path) -> Result<bool> {
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
-        Err(error) if error.kind() == ErrorKindOfSystem::NotFound => Ok(true),
-        Err(error) => Err(Error::io("list repository", error).with("path", folder.display().to_string())),
-    }
-}
-
 /// Lets no other users of the machine read or change the file of the log. The rights of its group are those of the
 /// umask.
 fn keep_from_others() {
@@ -285,12 +290,17 @@ impl Serve {
     /// Serves until a signal says stop.
     pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
-        let folder = self.folder.clone().unwrap_or_else(|| global.repository.clone());
-        let is_new = is_empty(&folder)?;
+        let place = Place::parse(self.folder.as_ref().unwrap_or(&global.repository))?;
+        let place = place.with_cache(self.cache.clone())?;
+        if place.folder().is_some() && (self.is_standby || self.address.is_some()) {
+            let text = "options standby and address: expected a log in a store beside them, found a folder; leave them out, or \
+                        follow the folder with --read-only";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let is_new = place.is_vacant()?;
         if is_new && !self.is_creating {
             let text = format!(
-                "{}: expected a repository, found none; correct the name, or create one with --create",
-                folder.display()
+                "{place}: expected a repository, found none; correct the name, or create one with --create"
             );
             return Err(Error::new(ErrorKind::NotFound, text));
         }
@@ -305,15 +315,16 @@ impl Serve {
         access.check(self.listen)?;
         if self.check_config {
             access.check_files()?;
-            print(&format!("the configuration is good; the repository is {}", folder.display()));
+            print(&format!("the configuration is good; the repository is {place}"));
             return Ok(());
         }
         let options = Options {
             is_read_only: self.read_only,
+            is_standby: self.is_standby,
             memory_bytes_max: global.memory_bytes_max,
             ..Options::default()
         };
-        let place = one_line(&folder.display().to_string());
+        let name = one_line(&place.to_string());
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
         let origins = self.origins.clone();
@@ -324,11 +335,12 @@ impl Serve {
         let ldp = (!self.no_ldp).then(|| LdpSettings { root, is_if_match_required, external, web_access });
         let public_url = self.public_url.clone();
         let settings = Settings {
-            folder,
+            place,
             listen: self.listen,
             hosts,
             origins,
             public_url,
+            address: self.address.clone(),
             ldp,
             access,
             log,
@@ -338,7 +350,7 @@ impl Serve {
         let scheme = if settings.access.tls.is_some() { "https" } else { "http" };
         serve(
             settings,
-            |address| print(&format!("annals {verb} {place} and listens on {scheme}://{address}")),
+            |address| print(&format!("annals {verb} {name} and listens on {scheme}://{address}")),
             |repository| {
                 let snapshot = repository.snapshot();
                 let number = |kind| -> u64 {
@@ -346,7 +358,7 @@ impl Serve {
                     counts.iter().map(|(_, count)| count).sum()
                 };
                 print(&format!(
-                    "annals {past} {place} at position {}: {}, {}, {}",
+                    "annals {past} {name} at position {}: {}, {}, {}",
                     count(snapshot.position().0),
                     counted(number(TypeKind::Entity), "entity"),
                     counted(number(TypeKind::Relationship), "relationship"),

@@ -36,7 +36,7 @@ ends the command, Ctrl-D or `exit` the shell. The lines are in a history file th
 names it, and an empty name stores none. A line that begins with a space, or that holds a password, is not stored.
 The first command that writes takes the folder for the shell until it ends.")]
 pub struct Arguments {
-    /// Folder of the repository
+    /// Folder of the repository, or the URL of its log
     #[arg(value_name = "REPOSITORY")]
     folder: Option<PathBuf>,
     /// Without a terminal: go on behind a command that fails
@@ -103,6 +103,7 @@ impl Arguments {
                 let text = "--server: expected a folder or a server, found both; leave one of them out";
                 return Err(Error::new(ErrorKind::InvalidArgument, text).into());
             }
+            annals_logs::Place::parse(folder)?;
             global.repository.clone_from(folder);
             global.is_repository_named = true;
         }
@@ -223,8 +224,13 @@ impl Session {
         match outcome {
             Ok(()) => stop::OK,
             Err(stop) => {
-                // A repository refuses further work after damage, or a full disk, until it is opened again.
-                if !matches!(stop, Stop::Silent(_) | Stop::Told(_)) {
+                // A repository refuses further work after damage, or a full disk, until it is opened again; and a server that
+                // does not write any more is the wrong one.
+                let stays = match &stop {
+                    Stop::Told(told) => told.kind() != Some(ErrorKind::NotWriter),
+                    stop => matches!(stop, Stop::Silent(_)),
+                };
+                if !stays {
                     self.place = None;
                 }
                 stop.tell(line.global().is_json)

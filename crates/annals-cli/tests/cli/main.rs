@@ -3,6 +3,9 @@
 mod support;
 #[path = "../support/mod.rs"]
 mod server;
+#[path = "../../../annals-logs/tests/postgres/server.rs"]
+#[allow(dead_code, reason = "these tests use a part of it")]
+mod postgres;
 mod twin;
 mod remote;
 mod impostors;
@@ -31,3 +34,4 @@ mod shell;
 mod backing_up;
 mod by_id;
 mod sending;
+mod stores;

@@ -36,6 +36,7 @@ use uuid::Uuid;
 use crate::Options;
 use append::SentCall;
 use lanes::{Lane, Lanes};
+pub(crate) use opening::is_missing;
 use place::PostgresPlace;
 use runner::Runner;
 use shared::SharedState;
@@ -99,6 +100,13 @@ impl PostgresLog {
             log.vacuum_later();
         }
         Ok(log)
+    }
+
+    /// Checks a place without asking the server.
+    ///
+    /// Errors: `InvalidArgument`, as of [`PostgresLog::open`].
+    pub fn check(place: &str) -> Result<()> {
+        PostgresPlace::parse(place).map(drop)
     }
 
     /// How durable an acknowledged commit is, by the settings that were found at the opening. It begins with `unsafe: ` if it

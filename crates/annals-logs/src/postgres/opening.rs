@@ -10,6 +10,14 @@ use super::lanes::{Lane, Lanes};
 use super::seen::{Seen, column, position};
 use super::sql::{FORMAT, Sql};
 
+/// The name of the fact of an error that there is no log: its schema.
+const MISSING: &str = "schema";
+
+/// True for the error that the database has no log there.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.context().iter().any(|(name, _)| *name == MISSING)
+}
+
 /// The log that was found, or created.
 pub(super) struct Opened {
     pub seen: Seen,
@@ -34,7 +42,8 @@ async fn find(lanes: &Lanes, sql: &Sql, until: Instant) -> Answered<Opened> {
     if !has(1)? {
         if lanes.is_read_only {
             let text = format!("{}: expected a log, found none; open it for writing once", lanes.place);
-            return Err(Failure::Refused(Error::new(ErrorKind::NotFound, text)));
+            let missing = Error::new(ErrorKind::NotFound, text).with(MISSING, &lanes.place.schema);
+            return Err(Failure::Refused(missing));
         }
         lanes.run(lane, &sql.create(Uuid::new_v4(), has(0)?), until).await?;
     }

@@ -1,4 +1,5 @@
-//! The proof by which a server shows a command that it has the folder open: a secret in a file that only their user reads.
+//! The proof by which a server shows a command that it has the folder open: a secret in a file that only their user reads. Of
+//! a log in a store, the secret is in the lease of its writer.
 //!
 //! A command sends a challenge, 256 random bits, and the server answers with HMAC-SHA-256 under its secret of its id, the
 //! challenge, and the address at which the connection reached it. A process that listens in place of the server does not
@@ -7,6 +8,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use annals::log::Token;
 use ring::hmac::{HMAC_SHA256, Key, sign, verify};
 
 /// Units: bytes.
@@ -29,6 +31,11 @@ impl ServerProof {
     /// The one with this secret; `None` for a text that is no secret.
     pub fn of(secret: &str) -> Option<ServerProof> {
         is_digits(secret).then(|| ServerProof(Key::new(HMAC_SHA256, secret.as_bytes())))
+    }
+
+    /// The one whose secret is in the lease of a log in a store.
+    pub fn of_lease(secret: Token) -> ServerProof {
+        ServerProof(Key::new(HMAC_SHA256, format!("{:0width$x}", secret.0, width = PROOF_DIGITS).as_bytes()))
     }
 
     /// The answer of the server with an id to a challenge that came to an address. Shape: hexadecimal digits.
@@ -77,6 +84,16 @@ fn digits(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_secret_of_a_lease_proves_the_same() {
+        let (asked, here) = (challenge(), "127.0.0.1:8280".parse().unwrap());
+        for secret in [Token(0), Token(7), Token(u128::MAX)] {
+            let answer = ServerProof::of_lease(secret).answer("id", &asked, here);
+            assert!(ServerProof::of_lease(secret).is_answer(&answer, "id", &asked, here));
+            assert!(!ServerProof::of_lease(Token(8)).is_answer(&answer, "id", &asked, here));
+        }
+    }
 
     #[test]
     fn an_answer_counts_for_one_secret_id_challenge_and_address() {

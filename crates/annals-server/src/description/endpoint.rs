@@ -214,6 +214,7 @@ impl Endpoint {
     pub fn commits(self) -> Endpoint {
         self.fails(&[
             "read-only",
+            "not-writer",
             "conflict",
             "busy",
             "unavailable",

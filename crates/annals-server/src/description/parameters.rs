@@ -69,7 +69,7 @@ pub fn challenge() -> Parameter {
         json!({ "type": "string", "pattern": format!("^[0-9a-fA-F]{{{PROOF_DIGITS}}}$") }),
         example,
     )
-    .says("Random digits, for which the server proves that it knows the secret in the folder.")
+    .says("Random digits, for which the server proves that it knows the secret in the folder, or in the lease of its log.")
 }
 
 /// The home of a copy.

@@ -26,7 +26,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::signing().into_iter().filter(|known| known.name == AUTHOR.as_str()))
             .streaming()
             .answers(200, "It is done.", "Compaction")
-            .fails(&["busy", "read-only", "too-large", "unavailable", "no-room", "io"]),
+            .fails(&["busy", "read-only", "not-writer", "too-large", "unavailable", "no-room", "io"]),
     ]
 }
 

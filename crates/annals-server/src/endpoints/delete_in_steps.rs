@@ -32,8 +32,8 @@ struct Steps {
 /// Deletes, or purges, an entity with everything that it contains: children before their containers, so that each step leaves a
 /// sound tree.
 ///
-/// Errors: `forbidden` for a client with grants; `busy` if some are left when a part of the time of a request is over, and then
-/// the same request goes on; those of the commits. The steps before stay done.
+/// Errors: `forbidden` for a client with grants; those of the commits; `partly-written` if some are left when a part of the time
+/// of a request is over, or a later step is refused, and then the same request goes on. The steps before stay done.
 pub async fn delete_in_steps(call: Box<Call>, container: InstanceId, is_purge: bool) -> Outcome {
     call.check_reads_all()?;
     if call.query.get("candidate").is_some() {
@@ -43,28 +43,33 @@ pub async fn delete_in_steps(call: Box<Call>, container: InstanceId, is_purge: b
     let (signature, conditions) = (Signature::of(&call)?, Conditions::of(&call)?);
     let steps = Steps { door: Arc::clone(&call.door), signature, conditions, container, is_purge };
     drop(call);
-    let steps = Arc::new(steps);
-    let end = Clock::now() + steps.door.bounds.limits.request_time / 2;
     let mut has_begun = false;
+    let outcome = commit_steps(&Arc::new(steps), &mut has_begun).await;
+    outcome.map_err(|problem| if has_begun { problem.after_a_part() } else { problem })
+}
+
+/// Commits the steps. `has_begun` is true once one is committed.
+async fn commit_steps(steps: &Arc<Steps>, has_begun: &mut bool) -> Outcome {
+    let end = Clock::now() + steps.door.bounds.limits.request_time / 2;
     loop {
-        let known = Arc::clone(&steps);
+        let known = Arc::clone(steps);
         let mut contained = heavy(&steps.door.bounds, move || known.contained()).await?;
         // The rest goes along with the container: also what was put into it meanwhile.
         while contained.len() > STEP_ENTITIES {
-            if has_begun && Clock::now() >= end {
+            if *has_begun && Clock::now() >= end {
                 let left = contained.len();
                 let text = format!(
                     "inSteps: a part is deleted, {left} entities are left; send the request again to go on"
                 );
                 return Err(Problem::busy(text).with(LEFT, left));
             }
-            commit_step(&steps, contained.split_off(contained.len() - STEP_ENTITIES)).await?;
-            has_begun = true;
+            commit_step(steps, contained.split_off(contained.len() - STEP_ENTITIES)).await?;
+            *has_begun = true;
         }
-        let known = Arc::clone(&steps);
+        let known = Arc::clone(steps);
         let left = heavy(&steps.door.bounds, move || known.contained()).await?;
         if left.len() <= STEP_ENTITIES {
-            let receipt = commit_step(&steps, vec![steps.container.clone()]).await?;
+            let receipt = commit_step(steps, vec![steps.container.clone()]).await?;
             return Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position));
         }
     }

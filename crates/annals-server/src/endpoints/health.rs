@@ -1,6 +1,8 @@
 //! Endpoints for operators: health, metrics, and the description of the interface.
 
-use annals::{Error, Repository};
+use std::time::Duration;
+
+use annals::{Error, ErrorKind, Following, Repository, Standing};
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
@@ -14,21 +16,24 @@ use crate::protocol::problem::{Outcome, Problem, kind_named};
 use crate::reporting::metrics::{OPENMETRICS, Readings};
 use crate::request::call::Call;
 
+/// A server that has not reached its log for longer is not ready.
+const AGE_MAX: Duration = Duration::from_secs(10);
+
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/", "Read the start page", index).answers(200, "Addresses to start from.", "Index"),
         Endpoint::new(Method::GET, "/health/live", "Is the process alive", live)
             .describe(
-                "With a challenge, a server that has opened a folder for writing adds `proof`: HMAC-SHA-256, under the secret in \
-                 the file server.json of the folder, of its id, the challenge, and the address that the request came to.",
+                "With a challenge, a server that has opened a repository for writing adds `proof`: HMAC-SHA-256, under the secret in \
+                 the file server.json of the folder, or in the lease of its log, of its id, the challenge, and the address that the request came to.",
             )
             .takes(vec![parameters::challenge()])
             .answers(200, "Yes.", "Live"),
         Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
             .describe(
-                "503 while the repository is being opened, while the server stops, and while the repository refuses writes \
-                 (unless it is read-only). The members `refusal`, a kind of error, and `detail` give the reason. Clients without the \
+                "503 while the repository is being opened, while the server stops, while the repository refuses writes \
+                 (unless it is read-only), and while a server that only reads has not read its log for 10 s. The members `refusal`, a kind of error, and `detail` give the reason. Clients without the \
                  verb `operate` get only `ready`.",
             )
             .answers(200, "Yes.", "Ready")
@@ -122,6 +127,10 @@ async fn ready(call: Box<Call>) -> Outcome {
     let repository = call.door.repository()?;
     let refusal = find_refusal(Some(repository)).await;
     let position = repository.try_snapshot()?.position().0;
+    let following = repository.following();
+    if let Some(stale) = following.as_ref().filter(|following| is_stale(following)) {
+        return Err(stale_problem(&call, stale));
+    }
     let warnings = repository.warnings();
     if !call.principal.may(Verb::Operate) {
         return match refusal {
@@ -140,12 +149,7 @@ async fn ready(call: Box<Call>) -> Outcome {
                 "writeFailure": null,
                 "warnings": warnings,
             });
-            if let Some(following) = repository.following() {
-                answer["ageSeconds"] = following.age.as_secs_f64().into();
-                if let Some(problem) = following.problem {
-                    answer["problem"] = problem.to_string().into();
-                }
-            }
+            add_standing(&mut answer, repository, following);
             json_answer(&answer)
         }
         Some(error) => Err(Problem::door("writes-refused", error.to_string())
@@ -154,6 +158,52 @@ async fn ready(call: Box<Call>) -> Outcome {
             .with("readOnly", false)
             .with("refusal", error.kind().name())
             .with("warnings", warnings)),
+    }
+}
+
+/// Adds how the server stands to a log that others write.
+fn add_standing(answer: &mut Json, repository: &Repository, following: Option<Following>) {
+    let position = repository.snapshot().position().0;
+    if let Some(following) = following {
+        answer["ageSeconds"] = following.age.as_secs_f64().into();
+        if let Some(problem) = following.problem {
+            answer["problem"] = problem.to_string().into();
+        }
+    }
+    let Some(standing) = repository.standing() else { return };
+    answer["role"] = role(repository, &standing).into();
+    answer["term"] = standing.term.0.into();
+    answer["lag"] = standing.position.0.saturating_sub(position).into();
+    if !standing.writer.is_empty() {
+        answer["writer"] = standing.writer.into();
+    }
+    if let Some(problem) = standing.problem {
+        answer["leaseProblem"] = problem.into();
+    }
+}
+
+fn role(repository: &Repository, standing: &Standing) -> &'static str {
+    match (standing.is_writer, repository.is_standby()) {
+        (true, _) => "writer",
+        (false, true) => "standby",
+        (false, false) => "follower",
+    }
+}
+
+/// True for a server that does not reach the log that others write.
+fn is_stale(following: &Following) -> bool {
+    following.problem.is_some() && following.age > AGE_MAX
+}
+
+fn stale_problem(call: &Call, following: &Following) -> Problem {
+    let age = following.age.as_secs_f64();
+    let text = format!("repository: it has not read its log for {age:.0} s");
+    let stale = Problem::from(Error::new(ErrorKind::Unavailable, text)).with("ready", false);
+    match &following.problem {
+        Some(problem) if call.principal.may(Verb::Operate) => {
+            stale.with("ageSeconds", age).with("problem", problem.to_string())
+        }
+        _ => stale,
     }
 }
 

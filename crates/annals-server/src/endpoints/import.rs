@@ -70,7 +70,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "Everything is committed except the refused lines.", "ImportReport")
             .changes_instances()
             .fails(&["already-exists", "invalid-classification", "status-not-allowed", "proxy-only", "not-home", "home-conflict"])
-            .fails(&["read-only", "not-writer", "conflict", "busy", "stopping", "unavailable", "outcome-unknown", "no-room", "io"]),
+            .fails(&["read-only", "not-writer", "conflict", "busy", "stopping", "unavailable", "outcome-unknown", "partly-written"])
+            .fails(&["no-room", "io"]),
     ]
 }
 

@@ -86,7 +86,8 @@ pub fn outcome_of(received: Result<(), Problem>, loaded: &Loaded) -> Outcome {
         (Ok(()), Err(stop)) => problem_of(stop, loaded),
     };
     let facts = report.as_object().into_iter().flatten();
-    Err(facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
+    let problem = facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone()));
+    Err(if loaded.records_count() > 0 { problem.after_a_part() } else { problem })
 }
 
 /// The answer of an import that ended early. Batches may be committed, so `busy` never replaces it.

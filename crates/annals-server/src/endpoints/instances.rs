@@ -129,7 +129,8 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .takes([query("purge", flag(), false).says("Delete permanently, with the whole history.")])
             .takes(in_steps(of))
             .answers(200, "Done.", "Receipt")
-            .fails(&["not-found", "deleted", "not-home"]),
+            .fails(&["not-found", "deleted", "not-home"])
+            .fails(if of == ENTITIES { &["partly-written"] } else { &[] }),
         writes(Endpoint::new(Method::POST, restored, "Restore a deleted instance", move |call| restore(of, call)))
             .takes(alone)
             .answers(200, "The instance, live again.", of.schema)
@@ -150,8 +151,8 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
 /// The parameter by which large containers are deleted; relationships have none.
 fn in_steps(of: Collection) -> Option<Parameter> {
     let in_steps = query("inSteps", flag(), false).says(
-        "Delete everything that the entity contains first, in many small commits. If it takes long, the answer is 503 `busy`, with \
-         how many are `left`: the same request goes on. For containers that are too large for one commit.",
+        "Delete everything that the entity contains first, in many small commits. If it takes long, the answer is 504 `partly-written`, \
+         with how many are `left`: the same request goes on. For containers that are too large for one commit.",
     );
     (of == ENTITIES).then_some(in_steps)
 }

@@ -10,6 +10,8 @@ pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
 pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 /// Header: read only when this position is visible.
 pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
+/// Header of refused writes: the address of the server that writes to the log.
+pub static WRITER: HeaderName = HeaderName::from_static("annals-writer");
 /// Header: the id of a request, from the client or from the server.
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The media type of rows.

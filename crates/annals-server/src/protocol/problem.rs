@@ -11,18 +11,20 @@ use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use super::masking::masked;
+use super::names::WRITER;
 
 /// The media type of every error.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds of errors that only HTTP has, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 20] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 21] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
     ("wrong-clock", StatusCode::SERVICE_UNAVAILABLE, "the clock of the server is wrong"),
     ("not-visible", StatusCode::SERVICE_UNAVAILABLE, "the position waited for is not visible yet"),
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
+    ("partly-written", StatusCode::GATEWAY_TIMEOUT, "a part of the request was written, and stays"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has an unexpected media type"),
@@ -211,6 +213,17 @@ impl Problem {
         Problem::door("time-out", text)
     }
 
+    /// The same problem of a request of which a part was written before: 503 would say that nothing was, so that proxies
+    /// could send it again. The member `reason` is its kind.
+    #[must_use]
+    pub fn after_a_part(self) -> Problem {
+        if self.status != StatusCode::SERVICE_UNAVAILABLE {
+            return self;
+        }
+        let partly = Problem::door("partly-written", self.detail).with("reason", self.kind);
+        Problem { members: self.members.into_iter().chain(partly.members).collect(), ..partly }
+    }
+
     /// As [`Error::is_raced`].
     pub fn is_raced(&self) -> bool {
         self.is_raced
@@ -300,7 +313,12 @@ impl IntoResponse for Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
-        let kind = error.kind();
+        let writer = error.context().iter().find(|(name, _)| *name == "writer").map(|(_, address)| address);
+        let kind = match error.kind() {
+            // Another server of the same log takes the write.
+            ErrorKind::ReadOnly if writer.is_some() => ErrorKind::NotWriter,
+            kind => kind,
+        };
         if error.is_opening() {
             let numbers =
                 error.context().iter().filter_map(|(name, value)| Some((*name, value.parse::<u64>().ok()?)));
@@ -312,6 +330,9 @@ impl From<Error> for Problem {
         for (name, value) in error.context() {
             if *name == "change" {
                 change = value.parse().ok();
+                continue;
+            }
+            if *name == "writer" && value.is_empty() {
                 continue;
             }
             let is_number = matches!(*name, "latestVersion" | "operation");
@@ -333,17 +354,42 @@ impl From<Error> for Problem {
             is_raced: error.is_raced(),
             change,
         };
-        // After `unavailable` the outcome is unknown, so no header invites the client to repeat the write.
-        if kind == ErrorKind::Busy {
-            return problem.header(RETRY_AFTER, HeaderValue::from_static("1"));
+        let writer = writer.filter(|address| !address.is_empty());
+        match (kind, writer.and_then(|address| HeaderValue::from_str(address).ok())) {
+            (ErrorKind::Busy, _) => problem.header(RETRY_AFTER, HeaderValue::from_static("1")),
+            (ErrorKind::NotWriter, Some(address)) => problem.header(WRITER.clone(), address),
+            _ => problem,
         }
-        problem
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn writes_at_a_server_that_only_reads_a_shared_log_are_sent_to_the_writer() {
+        let problem = |error: Error| {
+            let problem = Problem::from(error);
+            let header =
+                problem.headers.iter().find(|(name, _)| *name == WRITER).map(|(_, value)| value.clone());
+            (problem.kind, problem.status.as_u16(), header)
+        };
+        let read_only = Error::new(ErrorKind::ReadOnly, "x");
+        assert_eq!(problem(read_only.duplicate()), ("read-only", 403, None));
+        assert_eq!(problem(read_only.duplicate().with("writer", "")), ("not-writer", 503, None));
+        let named = Some(HeaderValue::from_static("https://one"));
+        assert_eq!(problem(read_only.with("writer", "https://one")), ("not-writer", 503, named));
+    }
+
+    #[test]
+    fn a_part_that_was_written_is_never_503() {
+        let stopping = Problem::door("stopping", "x").with("records", 3).after_a_part();
+        let json = stopping.to_json();
+        assert_eq!((&json["status"], &json["kind"]), (&json!(504), &json!("partly-written")));
+        assert_eq!((&json["reason"], &json["records"]), (&json!("stopping"), &json!(3)));
+        assert_eq!(Problem::invalid("x").after_a_part().status(), StatusCode::BAD_REQUEST);
+    }
 
     #[test]
     fn the_errors_page_gives_the_same_statuses() {

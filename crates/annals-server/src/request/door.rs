@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::log::LogId;
+use annals::log::{LogId, Term};
 use annals::{Error, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
@@ -59,8 +59,8 @@ pub struct Door {
     /// Progress of opening the repository: records replayed, and records in total.
     pub replayed: (AtomicU64, AtomicU64),
     repository: OnceLock<Repository>,
-    /// The first request that needs it makes it.
-    operational: Mutex<Option<Operational>>,
+    /// The first request of a term that needs it makes it.
+    operational: Mutex<Option<(Term, Operational)>>,
     /// The turns of pushes to one lease, by its name. Those of which no push holds or awaits one go.
     pushes: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
     visible: watch::Sender<Position>,
@@ -143,6 +143,9 @@ impl Door {
     /// Notifies tasks that wait for a position when it is visible, so that no task needs a thread to wait.
     fn announce(&self, repository: &Repository) {
         while !self.is_stopping() {
+            if repository.is_read_only() {
+                self.end_leases();
+            }
             let position = repository.snapshot().position();
             self.visible.send_if_modified(|known| std::mem::replace(known, position) != position);
             if self.visible.receiver_count() > 0 {
@@ -206,12 +209,14 @@ impl Door {
     /// Errors: as [`Door::repository`]; as of its writes in a follower.
     pub fn check_has_leases(&self) -> Result<(), Problem> {
         let Err(refused) = self.repository()?.check_writer() else { return Ok(()) };
-        let writer = (self.writer)();
+        let told = refused.context().iter().find(|(name, address)| *name == "writer" && !address.is_empty());
+        let writer = told.map(|(_, address)| address.clone()).or_else(|| (self.writer)());
         let place = writer.map_or_else(|| "its writer".to_owned(), |url| format!("its writer, {url}"));
         let text = format!(
             "repository: it is open for reading only; leases, and the state pushed under them, are at {place}"
         );
-        Err(Error::new(refused.kind(), text).into())
+        let error = Error::new(refused.kind(), text);
+        Err(refused.context().iter().fold(error, |error, (name, value)| error.with(name, value)).into())
     }
 
     /// The present of the repository.
@@ -231,11 +236,23 @@ impl Door {
     /// Errors: `opening`; those of [`Operational::over`].
     pub fn operational(&self) -> Result<Operational, Problem> {
         let repository = self.repository()?;
+        let term = repository.standing().map(|standing| standing.term).unwrap_or_default();
         let mut known = self.operational.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(operational) = &*known {
+        if let Some((_, operational)) = known.as_ref().filter(|(begun_in, _)| *begun_in == term) {
             return Ok(operational.clone());
         }
-        Ok(known.insert(Operational::over(repository)?).clone())
+        let made = Operational::over(repository)?;
+        let before = known.replace((term, made.clone()));
+        // Order: after the lock is released, because its thread ends first.
+        drop(known);
+        drop(before);
+        Ok(made)
+    }
+
+    /// Ends all leases: another server writes now, and clients open theirs there.
+    fn end_leases(&self) {
+        let ended = self.operational.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(ended);
     }
 
     /// The turn to push to a lease, until it is dropped. Pushes wait for it here, and not on threads for long work.

@@ -116,6 +116,12 @@ impl PublicUrl {
 }
 
 impl Origin {
+    /// As text, such as `https://annals.example`.
+    pub fn text(&self) -> &str {
+        // It is made of a text.
+        self.0.to_str().unwrap_or_default()
+    }
+
     /// The value of the header `Origin`.
     pub fn header(&self) -> &HeaderValue {
         &self.0

@@ -1,12 +1,13 @@
 //! Listens, serves connections, and stops without losing an acknowledged write.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant as Clock, SystemTime};
 
 use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
+use annals_logs::Place;
 use sd_notify::NotifyState;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
@@ -33,8 +34,8 @@ use crate::request::hosts::{Host, Hosts, Origin, PublicUrl};
 /// The repository to serve, and the address.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Folder of the repository.
-    pub folder: PathBuf,
+    /// The folder of the repository, or its log in a store.
+    pub place: Place,
     /// Address to listen at; port 0 for any free one.
     pub listen: SocketAddr,
     /// Names of the server, in addition to localhost and the address it listens at.
@@ -43,6 +44,9 @@ pub struct Settings {
     pub origins: Vec<Origin>,
     /// The address by which clients call the server through a proxy.
     pub public_url: Option<PublicUrl>,
+    /// The address that other servers of a log in a store tell to clients while this one writes; if left out the public one,
+    /// or where it listens.
+    pub address: Option<Origin>,
     /// The LDP door; `None` closes it.
     pub ldp: Option<LdpSettings>,
     /// Which clients may come.
@@ -95,7 +99,7 @@ async fn run(
     let door = door_at(address, access, &settings, log);
     let mut signals = Signals::new()?;
     on_listen(address);
-    let mut opened = open(&door, &settings)?;
+    let mut opened = open(&door, &settings, address)?;
     let mut connections = JoinSet::new();
     let mut accepting =
         Box::pin(accept(Arc::clone(&door), settings.ldp.clone(), &listener, &mut connections));
@@ -122,13 +126,7 @@ async fn run(
                     break Err(error);
                 }
                 // Order: only who has the lock of the repository says where it is.
-                if !settings.options.is_read_only {
-                    let url = server_file::url(address, door.access.tls.is_some());
-                    let (proof, secret) = ServerProof::new();
-                    let _ = door.proof.set(proof);
-                    let written = ServerFile::write(&settings.folder, &url, &door.id, &secret);
-                    server_file = written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok();
-                }
+                server_file = tell_commands(&door, &settings, address);
             }
         }
     };
@@ -145,9 +143,27 @@ async fn run(
     result
 }
 
+/// Lets commands find this server, and gives it what it proves itself by. A log in a store tells its address in the lease.
+fn tell_commands(door: &Door, settings: &Settings, address: SocketAddr) -> Option<ServerFile> {
+    if settings.options.is_read_only {
+        return None;
+    }
+    let Some(folder) = settings.place.folder() else {
+        let secret = door.opened()?.lease_secret()?;
+        let _ = door.proof.set(ServerProof::of_lease(secret));
+        return None;
+    };
+    let url = server_file::url(address, door.access.tls.is_some());
+    let (proof, secret) = ServerProof::new();
+    let _ = door.proof.set(proof);
+    let written = ServerFile::write(folder, &url, &door.id, &secret);
+    written.inspect_err(|error| tracing::warn!(%error, "no server.json")).ok()
+}
+
 /// The door behind an address, which is told to the log.
 fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFile) -> Arc<Door> {
-    let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let folder = settings.place.folder();
+    let name = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name =
         percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
             .to_string();
@@ -164,10 +180,11 @@ fn door_at(address: SocketAddr, access: Access, settings: &Settings, log: &LogFi
     let limits = Limits { connections_max, ..settings.limits.clone() };
     let mut door = Door::new(limits, hosts, source);
     door.access = access;
-    let folder = settings.folder.clone();
-    door.writer = Box::new(move || Some(KnownServer::read(&folder).ok()??.url));
+    if let Some(folder) = folder.map(Path::to_owned) {
+        door.writer = Box::new(move || Some(KnownServer::read(&folder).ok()??.url));
+    }
     door.metrics.dropped_lines = log.dropped();
-    let (version, folder) = (env!("CARGO_PKG_VERSION"), settings.folder.display());
+    let (version, folder) = (env!("CARGO_PKG_VERSION"), &settings.place);
     tracing::info!(version, %address, %folder, connections_max, "listening");
     if connections_max < wanted {
         let files_max = files_max.unwrap_or_default();
@@ -191,12 +208,17 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Opens the repository on a separate thread, which reports its progress to the door.
-fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Result<Repository>>> {
+fn open(
+    door: &Arc<Door>,
+    settings: &Settings,
+    address: SocketAddr,
+) -> Result<oneshot::Receiver<Result<Repository>>> {
     let (done, opened) = oneshot::channel();
     let progress = Arc::clone(door);
     let reported = Mutex::new(Clock::now());
-    let folder = settings.folder.clone();
+    let place = settings.place.clone();
     let options = Options {
+        address: Some(told_address(settings, address, door.access.tls.is_some())),
         on_replay: Some(Arc::new(move |replayed, records| {
             report_replay(&progress, &reported, replayed, records)
         })),
@@ -206,10 +228,17 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
     std::thread::Builder::new()
         .name("annals-open".into())
         .spawn(move || {
-            let _ = done.send(Repository::open_with(folder, options));
+            let _ = done.send(place.open(options));
         })
         .map_err(|source| Error::io("start the thread annals-open", source))?;
     Ok(opened)
+}
+
+/// The address of this server for clients of other servers of its log.
+fn told_address(settings: &Settings, address: SocketAddr, has_tls: bool) -> String {
+    let own = settings.address.as_ref().map(|origin| origin.text().to_owned());
+    let public = || settings.public_url.as_ref().map(|url| url.text().to_owned());
+    own.or_else(public).unwrap_or_else(|| server_file::url(address, has_tls))
 }
 
 /// Notes the progress of opening, and reports it at intervals to the log and to the service manager.

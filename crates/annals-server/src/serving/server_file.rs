@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use annals::LeaseHolder;
 use annals::storage::{Access, private_files};
 use rustix::process::geteuid;
 use serde_json::{Value as Json, json};
@@ -55,11 +56,12 @@ impl Drop for ServerFile {
     }
 }
 
-/// The server that has a folder open, as its file tells.
+/// The server that has a folder open, as its file tells; or that writes to a log in a store, as the lease tells.
 pub struct KnownServer {
     /// The address, on this machine.
     pub url: String,
-    id: String,
+    /// `None` if only its secret is known.
+    id: Option<String>,
     proof: ServerProof,
 }
 
@@ -88,7 +90,13 @@ impl KnownServer {
                 path.display()
             )
         })?;
-        Ok(Some(KnownServer { url, id, proof }))
+        Ok(Some(KnownServer { url, id: Some(id), proof }))
+    }
+
+    /// The server that writes to a log in a store.
+    pub fn of_lease(holder: &LeaseHolder) -> KnownServer {
+        let proof = ServerProof::of_lease(holder.secret);
+        KnownServer { url: holder.address.clone(), id: None, proof }
     }
 
     /// A challenge to it.
@@ -96,9 +104,10 @@ impl KnownServer {
         challenge()
     }
 
-    /// True if the server that a command reached at an address has given the right answer to a challenge.
-    pub fn is_proven(&self, answer: &str, challenge: &str, address: SocketAddr) -> bool {
-        self.proof.is_answer(answer, &self.id, challenge, address)
+    /// True if the server that a command reached at an address, and that names itself `id`, has given the right answer to a
+    /// challenge.
+    pub fn is_proven(&self, id: &str, answer: &str, challenge: &str, address: SocketAddr) -> bool {
+        self.proof.is_answer(answer, self.id.as_deref().unwrap_or(id), challenge, address)
     }
 }
 

@@ -47,10 +47,20 @@ pub struct Ready {
     pub read_only: Option<bool>,
     pub write_failure: OrNull<String>,
     pub warnings: Option<Vec<String>>,
-    /// With `--read-only`: the seconds since it showed every record of the log.
+    /// While another one writes to its log: the seconds since it showed every record of the log.
     pub age_seconds: Option<f64>,
-    /// With `--read-only`: why it cannot read on.
+    /// While another one writes to its log: why it cannot read on.
     pub problem: Option<String>,
+    /// On a log in a store: `writer`, `standby` or `follower`.
+    pub role: Option<String>,
+    /// The term of the writer.
+    pub term: Option<u64>,
+    /// The address of the writer, if it tells one.
+    pub writer: Option<String>,
+    /// Records that the writer has told of, and that are not visible here.
+    pub lag: Option<u64>,
+    /// Why the lease cannot be read or renewed.
+    pub lease_problem: Option<String>,
 }
 
 /// The counts of the repository, by type without subtypes, and its size.

@@ -21,11 +21,11 @@ pub use candidate::{
 pub use commit::following::Following;
 pub(crate) use commit::following::{follow, follow_step, following};
 pub(crate) use commit::leader::{prepare, start};
-pub(crate) use commit::outcome::not_writer;
+pub(crate) use commit::outcome::{not_writer, reads_only};
 pub(crate) use commit::queue::{Committer, Limits};
 pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};
-pub use takeover::Standing;
+pub use takeover::{LeaseHolder, Standing};
 pub(crate) use takeover::{Seat, start as start_lease};
 pub use tree::{Insert, TreeEdit};
 pub use undo::found::{BuiltOn, Keep};

@@ -2,4 +2,4 @@
 
 mod connections;
 mod tls;
-mod nginx;
+pub mod nginx;

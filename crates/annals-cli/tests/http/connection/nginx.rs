@@ -14,9 +14,9 @@ use crate::support::{Server, server, try_request};
 const ADA: (&str, &str) = ("authorization", "Basic YWRhOnNlY3JldA==");
 
 /// nginx, killed when it is dropped.
-struct Nginx {
+pub(in crate::http) struct Nginx {
     child: Child,
-    address: SocketAddr,
+    pub(in crate::http) address: SocketAddr,
 }
 
 impl Drop for Nginx {
@@ -58,6 +58,27 @@ impl Nginx {
             other => other.to_owned(),
         };
         let http: Vec<String> = packaged.lines().map(line).collect();
+        Nginx::run(folder, address, &http)
+    }
+
+    /// Starts it in a folder before two servers of one log, with the packaged configuration, but without TLS. `None` if the
+    /// machine has no nginx.
+    pub(in crate::http) fn before_two(folder: &Path, servers: [SocketAddr; 2]) -> Option<Nginx> {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/nginx-servers.conf");
+        let packaged = std::fs::read_to_string(packaged).unwrap();
+        let line = |line: &str| match line.trim() {
+            "listen 443 ssl http2;" => format!("listen {address};"),
+            other if other.starts_with("listen [::]") || other.starts_with("ssl_") => String::new(),
+            other => other
+                .replace("10.0.0.7:8280", &servers[0].to_string())
+                .replace("10.0.0.8:8280", &servers[1].to_string()),
+        };
+        let http: Vec<String> = packaged.lines().map(line).collect();
+        Nginx::run(folder, address, &http)
+    }
+
+    fn run(folder: &Path, address: SocketAddr, http: &[String]) -> Option<Nginx> {
         let place = |name: &str| folder.join(name).display().to_string();
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .iter()

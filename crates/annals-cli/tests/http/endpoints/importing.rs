@@ -329,7 +329,9 @@ fn a_server_that_stops_ends_an_import_and_keeps_what_is_committed() {
     }
     server.terminate();
     let answer = import.answer();
-    assert_eq!((answer.status, answer.problem().as_str()), (503, "stopping"), "{answer:?}");
+    // 503 would say that nothing was written, and a proxy could send it again.
+    assert_eq!((answer.status, answer.problem().as_str()), (504, "partly-written"), "{answer:?}");
+    assert_eq!(answer.json()["reason"], "stopping", "{answer:?}");
     assert_eq!((counts(&answer)[0], &answer.json()["throughLine"]), (1_000, &json!(1_000)), "{answer:?}");
     assert!(server.ended_well());
     let server = Server::start(&folder.path().join("repository"), &[]);

@@ -4,3 +4,4 @@ mod operating;
 mod durability;
 mod beside_a_writer;
 mod small_followers;
+mod standby;

@@ -14,6 +14,15 @@ pub(crate) fn not_writer(address: &str) -> Error {
     Error::new(ErrorKind::NotWriter, text).with("writer", address)
 }
 
+/// The error of a write at a repository that only reads a log which others write; `address` as in [`not_writer`].
+pub(crate) fn reads_only(log: &str, address: &str) -> Error {
+    let text = match address {
+        "" => format!("{log}: it is open read-only; send the change to the server that writes"),
+        address => format!("{log}: it is open read-only; the server {address} writes"),
+    };
+    Error::new(ErrorKind::ReadOnly, text).with("writer", address)
+}
+
 /// Reports the same error to all.
 pub(crate) fn refuse(requests: impl IntoIterator<Item = CommitRequest>, error: &Error) {
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));

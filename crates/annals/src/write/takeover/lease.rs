@@ -7,13 +7,13 @@ use std::time::{Duration, Instant as Clock};
 
 use super::promote::{promote, release};
 use super::values::{ADDRESS_BYTES_MAX, Upkeep, WriterLease};
-use crate::log::{Register, Slot, Term, Token};
+use crate::log::{Log, Register, Slot, Term, Token};
 use crate::model::Instant;
 use crate::options::Options;
 use crate::protection::Protection;
-use crate::write::commit::outcome::not_writer;
+use crate::write::commit::outcome::{not_writer, reads_only};
 use crate::write::commit::queue::Committer;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// A writer gives so many signs of life while its lease lasts.
 const SIGNS: u32 = 3;
@@ -29,8 +29,32 @@ pub struct Standing {
     pub term: Term,
     /// The address of the writer, if it is known; otherwise empty.
     pub writer: String,
+    /// The last record that the writer has told of, or that is here.
+    pub position: Position,
     /// Why the latest look at the lease, sign of life or try to take over failed, if it did.
     pub problem: Option<String>,
+}
+
+/// The writer of a log that repositories share, as its lease names it. It may have ended since.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LeaseHolder {
+    /// Where it answers; empty if it does not tell.
+    pub address: String,
+    /// A random number that only this writer and those who can read the log know.
+    pub secret: Token,
+}
+
+impl LeaseHolder {
+    /// The writer that holds the lease of a log; `None` if nobody holds it, and for a log without a register. One that was
+    /// killed holds it until another one takes it.
+    ///
+    /// Errors: those of the register; `NewerFormat`; `Corrupted`.
+    pub fn of(log: &dyn Log) -> Result<Option<LeaseHolder>> {
+        let Some(register) = log.register() else { return Ok(None) };
+        let lease = register.get(Slot::Lease)?.as_deref().map(WriterLease::decode).transpose()?;
+        let held = lease.filter(|lease| lease.is_held);
+        Ok(held.map(|lease| LeaseHolder { address: lease.address, secret: lease.writer }))
+    }
 }
 
 /// The place of one repository among those of its log.
@@ -93,11 +117,19 @@ impl Seat {
             let state = self.state();
             (state.known.clone().filter(|lease| lease.is_held), state.problem.clone())
         };
-        let (term, writer) = known.map(|lease| (lease.term, lease.address)).unwrap_or_default();
+        let own = committer.snapshot().position();
+        let (term, writer, told) =
+            known.map(|lease| (lease.term, lease.address, lease.position)).unwrap_or_default();
         if is_writer {
-            return Standing { is_writer, term: committer.term(), writer: self.address.clone(), problem };
+            let (term, writer) = (committer.term(), self.address.clone());
+            return Standing { is_writer, term, writer, position: own, problem };
         }
-        Standing { is_writer, term: term.max(committer.term()), writer, problem }
+        Standing { is_writer, term: term.max(committer.term()), writer, position: told.max(own), problem }
+    }
+
+    /// See [`LeaseHolder::secret`].
+    pub(crate) fn secret(&self) -> Token {
+        self.writer
     }
 
     /// Looks at the lease. True if its writer has given no sign for as long as it lasts, or has given it back, or there
@@ -260,6 +292,7 @@ impl Seat {
         let is_over = self.look(register)?;
         self.settle(committer);
         if !committer.may_write() {
+            committer.set_read_only(reads_only(&committer.source().log().describe(), &self.known_address()));
             return Ok(());
         }
         committer.set_read_only(not_writer(&self.known_address()));

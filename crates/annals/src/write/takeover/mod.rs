@@ -5,5 +5,5 @@ mod lease;
 mod promote;
 mod values;
 
-pub use lease::Standing;
+pub use lease::{LeaseHolder, Standing};
 pub(crate) use lease::{Seat, start};

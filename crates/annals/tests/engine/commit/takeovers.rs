@@ -180,6 +180,27 @@ fn no_repository_becomes_the_writer_while_a_lease_lives() {
 }
 
 #[test]
+fn the_lease_names_its_writer_to_programs_and_to_those_that_only_read() {
+    let log = Arc::new(MemoryLog::with_register());
+    assert!(LeaseHolder::of(&*log).unwrap().is_none());
+    let writer = open(&log, options("https://one")).unwrap();
+    let holder = LeaseHolder::of(&*log).unwrap().unwrap();
+    assert_eq!((holder.address.as_str(), Some(holder.secret)), ("https://one", writer.lease_secret()));
+    let reader = open(&log, Options { is_read_only: true, ..standby("https://two") }).unwrap();
+    wait_until(|| create(&reader, "b").unwrap_err().to_string().contains("https://one"));
+    let refused = create(&reader, "b").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+    assert_eq!(refused.context(), [("writer", "https://one".to_owned())]);
+    assert!(!reader.is_standby() && !writer.is_standby());
+    create(&writer, "a").unwrap();
+    wait_until(|| reader.snapshot().position() == Position(1));
+    assert_eq!(writer.standing().unwrap().position, Position(1));
+    writer.close().unwrap();
+    assert!(LeaseHolder::of(&*log).unwrap().is_none(), "it gave the lease back");
+    assert!(LeaseHolder::of(&MemoryLog::new()).unwrap().is_none());
+}
+
+#[test]
 fn a_writer_hands_over_and_takes_over_again() {
     let log = Arc::new(MemoryLog::with_register());
     let first = open(&log, options("https://one")).unwrap();

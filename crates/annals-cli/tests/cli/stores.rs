@@ -1,0 +1,220 @@
+//! Commands on a log in PostgreSQL: alone, beside the server that writes, and with what is no place of a log.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::postgres::shared;
+use crate::server::Server;
+use crate::support::{Done, Place, command_in};
+
+/// Longest time of a refusal.
+const REFUSAL_MAX: Duration = Duration::from_secs(5);
+
+/// The place of a log that no other test has.
+fn new_log() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("postgres://annals@127.0.0.1:{}/library?schema=command_{number}", shared().port)
+}
+
+/// A folder with a file to import, and a command in it on a log.
+struct OnLog {
+    place: Place,
+    log: String,
+}
+
+impl OnLog {
+    fn new() -> OnLog {
+        let place = Place::new();
+        place.write("people.jsonl", "{\"entity\": {\"id\": \"ada\", \"type\": \"person\"}}\n");
+        OnLog { place, log: new_log() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        command_in(&self.place.path(""), &[&["-r", &self.log], arguments].concat())
+    }
+
+    fn run(&self, arguments: &[&str]) -> Done {
+        Done::of(self.command(arguments))
+    }
+
+    fn ok(&self, arguments: &[&str]) -> String {
+        let done = self.run(arguments);
+        assert_eq!(done.code, 0, "{arguments:?}: {done:?}");
+        done.out
+    }
+
+    fn serve(&self, arguments: &[&str]) -> Server {
+        Server::start(Path::new(&self.log), arguments)
+    }
+}
+
+#[test]
+fn commands_write_and_read_a_log_alone() {
+    let on = OnLog::new();
+    let missing = on.run(&["get", "ada"]);
+    assert!(missing.code == 3 && missing.err.contains("annals import"), "{missing:?}");
+    let missing = on.run(&["set", "ada", "n=1"]);
+    assert!(
+        missing.code == 3 && missing.err.contains("[not-found]"),
+        "no command but an import makes one: {missing:?}"
+    );
+    on.ok(&["import", "people.jsonl"]);
+    on.ok(&["set", "ada", "n=1"]);
+    assert!(on.ok(&["get", "ada"]).contains("n"));
+    assert!(on.ok(&["history", "ada"]).lines().count() >= 2);
+    on.ok(&["check"]);
+    on.ok(&["backup", "copy"]);
+    let copied = Done::of(command_in(&on.place.path(""), &["-r", "copy", "get", "ada"]));
+    assert_eq!(copied.code, 0, "{copied:?}");
+    let mut shell = on.command(&["shell"]);
+    shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
+    std::io::Write::write_all(
+        &mut shell.stdin.take().unwrap(),
+        b"set ada n=2\nget ada\nexport --format csv -o csv\n",
+    )
+    .unwrap();
+    let output = shell.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn beside_a_server_commands_ask_it_and_never_become_the_writer() {
+    let on = OnLog::new();
+    let server = on.serve(&[]);
+    on.ok(&["import", "people.jsonl"]);
+    on.ok(&["set", "ada", "n=1"]);
+    assert_eq!(server.get("/v1/entities/ada").json()["properties"]["n"], 1);
+    on.ok(&["get", "ada"]);
+    assert_eq!(server.get("/health/ready").json()["role"], "writer");
+    assert_eq!(server.get("/health/ready").json()["term"], 1, "no command began a term");
+    // Reads are possible beside it, writes are not.
+    on.ok(&["--local", "get", "ada"]);
+    let refused = on.run(&["--local", "set", "ada", "n=2"]);
+    assert!(refused.code == 4 && refused.err.contains("[locked]"), "{refused:?}");
+    assert!(refused.err.contains(&format!("http://{}", server.address)), "{refused:?}");
+    // Once it is gone they write themselves, when its lease has ended.
+    server.kill();
+    drop(server);
+    on.ok(&["set", "ada", "n=3"]);
+    assert!(on.ok(&["get", "ada"]).contains('3'));
+}
+
+/// A process that listens where a killed server did gets neither the token nor the change.
+#[test]
+fn a_process_in_place_of_the_server_gets_nothing() {
+    let on = OnLog::new();
+    on.ok(&["import", "people.jsonl"]);
+    let told = on.place.json_one(&["token", "new", "ada", "--role", "write", "--tokens", "tokens"]);
+    let token = told["token"].as_str().unwrap();
+    let tokens = on.place.path("tokens");
+    let server = Server::start_opening(Path::new(&on.log), &["--tokens", tokens.to_str().unwrap()]);
+    let with_token = |arguments: &[&str]| {
+        let mut command = on.command(arguments);
+        command.env("ANNALS_TOKEN", token).env_remove("ANNALS_AUTHOR");
+        Done::of(command)
+    };
+    server.wait_until_ready();
+    assert_eq!(with_token(&["set", "ada", "n=1"]).code, 0);
+    let refused = on.run(&["set", "ada", "n=2"]);
+    assert!(refused.err.contains("[unauthenticated]"), "{refused:?}");
+    let address = server.address;
+    server.kill();
+    drop(server);
+    let impostor = TcpListener::bind(address).unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = impostor.accept().unwrap();
+        let mut head = [0; 4_096];
+        let count = std::io::Read::read(&mut stream, &mut head).unwrap();
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\n{\"live\":true,\"id\":\"an-id\"}";
+        let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        String::from_utf8_lossy(&head[..count]).into_owned()
+    });
+    // The lease ends, and the command writes itself.
+    assert_eq!(with_token(&["set", "ada", "n=3"]).code, 0);
+    let heard = heard.join().unwrap();
+    assert!(heard.contains("/health/live?challenge=") && !heard.contains("annals_"), "{heard}");
+}
+
+#[test]
+fn what_is_wrong_with_a_place_is_one_sentence_and_no_password_is_shown() {
+    let on = OnLog::new();
+    on.ok(&["import", "people.jsonl"]);
+    let port = shared().port;
+    let at = |user: &str, rest: &str| format!("postgres://{user}@127.0.0.1:{port}/library{rest}");
+    let schema = on.log.split("schema=").nth(1).unwrap();
+    let cases = [
+        (at("annals:hunter2", "?schema=x"), "expected no password", "PGPASSFILE"),
+        (at("annals", "?password=hunter2"), "expected no password", "PGPASSFILE"),
+        ("redis://hunter2@127.0.0.1/0".to_owned(), "found redis://", "correct it"),
+        (at("annals", "?shema=x"), "found 'shema'", "correct it"),
+        (at("annals", "?sslmode=verify-full&schema=x"), "TLS", "correct"),
+        (at("locked", "?schema=x"), "password", "PGPASSWORD"),
+        (at("reader", &format!("?schema={schema}")), "permission denied", "grant the right"),
+        (
+            format!("postgres://annals@127.0.0.1:{port}/nowhere?schema=x"),
+            "does not exist",
+            "create the database",
+        ),
+        ("postgres://annals@127.0.0.1:1/library".to_owned(), "could not connect", "start the server"),
+    ];
+    for (log, expected, remedy) in &cases {
+        for arguments in [&["get", "ada"][..], &["set", "ada", "n=1"], &["serve", "--log", "off"], &["shell"]]
+        {
+            if arguments == ["shell"] && !log.contains("hunter2") {
+                continue;
+            }
+            let mut command = command_in(&on.place.path(""), &[&["-r", log], arguments].concat());
+            command.env("PGPASSWORD", "hunter3");
+            let start = Instant::now();
+            let done = Done::of(command);
+            assert!(start.elapsed() < REFUSAL_MAX, "{log} {arguments:?}: {:?}", start.elapsed());
+            assert!(done.code != 0 && done.err.contains(expected), "{log} {arguments:?}: {done:?}");
+            assert!(
+                done.err.contains(remedy) && done.err.lines().count() == 1,
+                "{log} {arguments:?}: {done:?}"
+            );
+            assert!(!format!("{done:?}").contains("hunter"), "{log} {arguments:?}: {done:?}");
+        }
+    }
+    for (arguments, expected) in [
+        (&["serve", "annals-data", "--standby"][..], "expected a log in a store"),
+        (&["serve", "annals-data", "--cache", "x"], "expected a log in a store"),
+        (&["serve", "postgres://annals:hunter2@127.0.0.1/x"], "expected no password"),
+        (&["shell", "postgres://annals:hunter2@127.0.0.1/x"], "expected no password"),
+    ] {
+        let done = Done::of(command_in(&on.place.path(""), arguments));
+        assert!(done.code == 2 && done.err.contains(expected), "{arguments:?}: {done:?}");
+        assert!(!format!("{done:?}").contains("hunter"), "{done:?}");
+    }
+    // The environment may name the place as well.
+    let mut command = command_in(&on.place.path(""), &["get", "ada"]);
+    command.env("ANNALS_REPOSITORY", at("annals:hunter2", ""));
+    let done = Done::of(command);
+    assert!(done.code == 2 && !done.err.contains("hunter"), "{done:?}");
+}
+
+#[test]
+fn a_password_comes_from_a_file_or_the_environment() {
+    let on = OnLog::new();
+    on.place.write("password", "hunter2\n");
+    let file = on.place.path("password");
+    let log = on.log.replace("annals@", "locked@");
+    let with_file = format!("{log}&password-file={}", file.display());
+    let run = |log: &str, password: &str| {
+        let mut command = command_in(&on.place.path(""), &["-r", log, "import", "people.jsonl", "--merge"]);
+        command.env("PGPASSWORD", password);
+        Done::of(command)
+    };
+    assert_eq!(run(&with_file, "").code, 0);
+    assert_eq!(run(&log, "hunter2").code, 0);
+    let server = Server::start(Path::new(&with_file), &[]);
+    let id = server.get("/health/live").json()["id"].clone();
+    assert!(id.is_string());
+    let told = [server.get("/metrics").body, server.get("/health/ready").body].concat();
+    assert!(!told.contains("hunter2"), "{told}");
+}
