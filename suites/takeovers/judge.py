@@ -81,7 +81,9 @@ def judge(history: History, is_void_checked: bool = True) -> Verdict:
         "late landings": sum(append.is_held for append in late),
         "answers swallowed": sum(append.is_swallowed for append in history.appends),
     }
-    kills = [fault.recovered for fault in history.faults if fault.kind.startswith("kill writer") and fault.recovered is not None]
+    # Where the store is made slow for the standbys, the time says nothing.
+    kills = [fault.recovered for fault in history.faults
+             if fault.kind.startswith("kill writer") and "slow" not in fault.kind and fault.recovered is not None]
     verdict.recovered_max = max(kills, default=0.0)
     if is_void_checked:
         least = max(1, UNKNOWN_MIN * len(history.faults) // FAULTS_FULL)
