@@ -129,7 +129,8 @@ impl fmt::Display for Place {
     }
 }
 
-#[cfg(all(test, feature = "postgres"))]
+#[cfg(test)]
+#[cfg(feature = "postgres")]
 mod tests {
     use super::*;
 

@@ -87,6 +87,7 @@
 mod error;
 mod position;
 mod cancel;
+mod protection;
 mod structures;
 mod model;
 mod record;

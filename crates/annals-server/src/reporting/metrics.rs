@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Error, ErrorKind, Following, Receipt, Repository};
+use annals::{Error, ErrorKind, Following, Receipt, Repository, Standing};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -226,22 +226,15 @@ fn register_repository(registry: &mut Registry, readings: &Readings<'_>) {
     gauge("follower_of_other_log", "1 if the log is another one now", is(|known| known.is_of_other_log));
     let opening_help = "1 while it has no graph and reads the log anew, for want of memory";
     gauge("follower_opening", opening_help, is(|known| known.opening.is_some()));
-    if let Some(standing) = repository.and_then(Repository::standing) {
-        let position = repository.map_or(0, |known| known.snapshot().position().0);
-        gauge("writer", "1 while this server writes to a log that others share", standing.is_writer.into());
-        gauge("writer_term", "Term of the server that writes", standing.term.0);
-        let lag = standing.position.0.saturating_sub(position);
-        gauge(
-            "follower_lag_records",
-            "Records that the writer has told of and that are not visible here",
-            lag,
-        );
-        gauge(
-            "lease_failing",
-            "1 while the lease cannot be read or renewed",
-            standing.problem.is_some().into(),
-        );
-    }
+    gauge("writer", "1 while this server writes to its log", of(|known| (!known.is_read_only()).into()));
+    let standing = repository.and_then(Repository::standing);
+    gauge("writer_term", "Term of the server that writes", standing.as_ref().map_or(0, |known| known.term.0));
+    let behind =
+        |known: &Standing| known.position.0.saturating_sub(of(|known| known.snapshot().position().0));
+    let lag_help = "Records that the writer has told of, and that are not visible here";
+    gauge("follower_lag_records", lag_help, standing.as_ref().map_or(0, behind));
+    let is_failing = standing.as_ref().is_some_and(|known| known.problem.is_some());
+    gauge("lease_failing", "1 while the lease of a shared log cannot be read or renewed", is_failing.into());
     let age = following.as_ref().map_or(0.0, |known| known.age.as_secs_f64());
     let age_help = "Time since every record of the log was visible; 0 in a writer";
     registry.register("follower_age_seconds", age_help, Seconds::new(age));

@@ -216,7 +216,7 @@ impl Door {
             "repository: it is open for reading only; leases, and the state pushed under them, are at {place}"
         );
         let error = Error::new(refused.kind(), text);
-        Err(refused.context().iter().fold(error, |error, (name, value)| error.with(*name, value)).into())
+        Err(refused.context().iter().fold(error, |error, (name, value)| error.with(name, value)).into())
     }
 
     /// The present of the repository.

@@ -16,6 +16,7 @@ use crate::graph::indexed::Indexed;
 use crate::log::{Term, is_another_log};
 use crate::memory::Memory;
 use crate::model::Instant;
+use crate::protection::Protection;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often a log may be rewritten while it is read.
@@ -235,8 +236,10 @@ impl Sequencer {
             Err(error) => return committer.fail(&error),
         };
         let seen = committer.last_read.lock().unwrap_or_else(PoisonError::into_inner).term;
-        if seen > committer.term() {
+        if seen > committer.term() && Protection::Term.is_kept() {
             self.go_on_from(graph);
+            // The log answers again. Otherwise this would refuse writes when it is the writer once more.
+            committer.end_stall();
             return committer.demote(&not_writer(""));
         }
         let is_news = graph.position > self.known_position;

@@ -14,7 +14,8 @@ use super::request::{Work, panicked};
 use super::sequencer::{Batch, InDoubt, Pending, Sequencer};
 use super::stall::unknown;
 use super::ticket::{Receipt, Ticket};
-use crate::log::{Appended, Call};
+use crate::log::{Appended, Call, Token};
+use crate::protection::Protection;
 use crate::{Error, ErrorKind, Result};
 
 impl Committer {
@@ -177,22 +178,32 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
 }
 
 /// Sends a call to the log, for the first time or again, and does what its outcome asks for.
-pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, in_doubt: InDoubt, is_again: bool) {
+pub(super) fn send(committer: &Committer, sequencer: &mut Sequencer, mut in_doubt: InDoubt, is_again: bool) {
+    if !is_again && !Protection::Durable.is_kept() {
+        let batch = &mut in_doubt.batch;
+        committer.publish(batch.graph.clone(), std::mem::take(&mut batch.events));
+    }
+    let is_same = !is_again || Protection::Token.is_kept();
+    let token = if is_same { in_doubt.token } else { Token::random() };
     let sequenced = &in_doubt.batch.sequenced;
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
-    let call =
-        Call { at: sequenced[0].position, token: in_doubt.token, term: committer.term(), records: &records };
+    let call = Call { at: sequenced[0].position, token, term: committer.term(), records: &records };
     let start = Clock::now();
     // The log may be code of the application, and it may panic.
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append_call(&call)));
     match outcome.unwrap_or_else(|_| Appended::Lost(panicked())) {
+        Appended::Unknown(error) if !Protection::Unknown.is_kept() => {
+            let Batch { sequenced, graph, .. } = in_doubt.batch;
+            drop(graph);
+            sequencer.withdraw(committer, sequenced, &error);
+        }
         Appended::Stored => {
             if let Some(observer) = &committer.observer {
                 observer.appended(records.len(), start.elapsed());
             }
             let Batch { sequenced, graph, events } = in_doubt.batch;
-            let before = committer.publish(graph, events);
+            let before = Protection::Durable.is_kept().then(|| committer.publish(graph, events));
             // Order: before the outcomes are reported, so that a client that has one reads as of now at once.
             committer.settled.landed();
             committer.note_append(None);

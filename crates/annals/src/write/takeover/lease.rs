@@ -10,6 +10,7 @@ use super::values::{ADDRESS_BYTES_MAX, Upkeep, WriterLease};
 use crate::log::{Log, Register, Slot, Term, Token};
 use crate::model::Instant;
 use crate::options::Options;
+use crate::protection::Protection;
 use crate::write::commit::outcome::{not_writer, reads_only};
 use crate::write::commit::queue::Committer;
 use crate::{Error, ErrorKind, Position, Result};
@@ -146,7 +147,8 @@ impl Seat {
             state.is_volunteer = true;
         }
         state.known = lease;
-        Ok(is_free || state.seen_since.elapsed() >= self.lease_time)
+        let is_over = is_free || state.seen_since.elapsed() >= self.lease_time;
+        Ok(is_over || !Protection::Lease.is_kept())
     }
 
     /// Changes the lease that was seen last. False if it is another one by now.
@@ -155,6 +157,7 @@ impl Seat {
             let state = self.state();
             (state.seen.clone(), state.known.clone())
         };
+        let seen = if Protection::Swap.is_kept() { seen } else { register.get(Slot::Lease)? };
         let lease = self.next_lease(known.as_ref(), committer, sign);
         let value = lease.encode();
         let is_own = match register.swap(Slot::Lease, seen.as_deref(), &value) {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant as Clock};
 use super::lease::{Seat, Sign};
 use super::values::Upkeep;
 use crate::log::{Appended, Call, Register, Slot, Term, Token};
+use crate::protection::Protection;
 use crate::record::encode_term;
 use crate::write::commit::following::read_to_end;
 use crate::write::commit::queue::Committer;
@@ -59,7 +60,8 @@ fn swap_upkeep(register: &dyn Register, known: Option<&Upkeep>, own: &Upkeep) ->
     let end = Clock::now() + PATIENCE;
     loop {
         // A swap without an answer may have happened, or happen later: the value tells.
-        let swapped = register.swap(Slot::Upkeep, expected.as_deref(), &value);
+        let seen = if Protection::Swap.is_kept() { expected.clone() } else { register.get(Slot::Upkeep)? };
+        let swapped = register.swap(Slot::Upkeep, seen.as_deref(), &value);
         if let Ok(true) = swapped {
             return Ok(true);
         }

@@ -277,6 +277,39 @@ fn a_writer_that_refuses_writes_for_good_lets_its_lease_end() {
     assert!(create(&broken, "d").is_err());
 }
 
+/// A writer that was cut off loses its place while the outcome of a commit is unknown. It writes again later: it once refused all
+/// writes then, because the log had not answered long ago, and kept the lease.
+#[test]
+fn a_writer_that_was_cut_off_writes_when_its_turn_comes_again() {
+    let memory = MemoryLog::with_register();
+    let cut = Cut::of(&memory);
+    let cut_off = |is_cut| {
+        cut.is_log_cut.store(is_cut, Ordering::SeqCst);
+        cut.is_register_cut.store(is_cut, Ordering::SeqCst);
+    };
+    // Longer than the takeover takes.
+    let patience = Duration::from_millis(10 * LEASE_MS);
+    let old = Options { log_patience_ms: 10 * LEASE_MS, ..options("https://old") };
+    let old = open(&Arc::new(cut.clone()), old).unwrap();
+    create(&old, "a").unwrap();
+    let next = open(&Arc::new(memory.clone()), standby("https://new")).unwrap();
+    cut_off(true);
+    let mut transaction = old.transaction();
+    transaction.create_entity(new("b")).unwrap();
+    let doubtful = transaction.submit().unwrap();
+    wait_until(|| is_writer(&next));
+    create(&next, "c").unwrap();
+    cut_off(false);
+    assert_eq!(doubtful.wait().unwrap_err().kind(), ErrorKind::NotWriter);
+    wait_until(|| !is_writer(&old) && old.snapshot().position() == next.snapshot().position());
+    std::thread::sleep(patience);
+    assert!(old.refusal().is_none(), "{:?}", old.refusal());
+    next.demote().unwrap();
+    wait_until(|| is_writer(&old));
+    create(&old, "d").unwrap();
+    assert_equal(&old, &next);
+}
+
 /// A call of the old writer is under way while the new one begins: it lands before the record of the term, or never.
 #[test]
 fn a_call_under_way_at_a_takeover_lands_before_the_term_or_never() {

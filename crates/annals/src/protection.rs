@@ -1,0 +1,53 @@
+//! The protections of commits and takeovers. A debug build can leave one of them out, so that the suite of takeovers proves
+//! that it misses it.
+
+#[cfg(debug_assertions)]
+use std::sync::OnceLock;
+
+/// A protection without which a commit is lost, doubled, or shown too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// A call that is sent again has the same token.
+    Token,
+    /// A writer that reads the record of a higher term ends writing.
+    Term,
+    /// Records are published after they are durable.
+    Durable,
+    /// An unknown outcome is not told as a refusal.
+    Unknown,
+    /// A value of the register is replaced only if it is the one that was seen.
+    Swap,
+    /// An instant is told as settled only if no record before it may come.
+    Settled,
+    /// A standby waits until the lease has ended. Nothing is lost without this: the lease only decides which standby tries.
+    Lease,
+}
+
+impl Protection {
+    /// True, unless a debug build was told to leave it out.
+    #[cfg(not(debug_assertions))]
+    pub(crate) const fn is_kept(self) -> bool {
+        true
+    }
+
+    /// True, unless the variable `ANNALS_LEAVE_OUT` names it.
+    #[cfg(debug_assertions)]
+    pub(crate) fn is_kept(self) -> bool {
+        static LEFT_OUT: OnceLock<Option<String>> = OnceLock::new();
+        let left_out = LEFT_OUT.get_or_init(|| std::env::var("ANNALS_LEAVE_OUT").ok());
+        left_out.as_deref().is_none_or(|name| name != self.name())
+    }
+
+    #[cfg(debug_assertions)]
+    const fn name(self) -> &'static str {
+        match self {
+            Protection::Token => "token",
+            Protection::Term => "term",
+            Protection::Durable => "durable",
+            Protection::Unknown => "unknown",
+            Protection::Swap => "swap",
+            Protection::Settled => "settled",
+            Protection::Lease => "lease",
+        }
+    }
+}
