@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::beside_a_writer::{create, until};
 use crate::http::connection::nginx::Nginx;
-use crate::postgres::shared;
+use crate::postgres::{self, shared};
 use crate::support::{Answer, Server, try_request};
 
 /// Longest time until another server writes. The lease takes three seconds of it.
@@ -234,6 +234,54 @@ fn the_packaged_proxy_sends_writes_on_to_the_server_that_writes() {
     println!("the first write through the proxy after {written:?}");
     for _ in 0..10 {
         assert_eq!(send("GET", "/v1/entities/a1", None).status, 200);
+    }
+}
+
+/// A follower was ready for ever, however long it had not reached its log.
+#[test]
+fn without_the_store_all_servers_read_and_none_takes_over_and_all_goes_on_behind_it() {
+    let mut store = postgres::Server::start(&[]);
+    let place = format!("postgres://annals@127.0.0.1:{}/library", store.port);
+    let (writer, standby) = (start(&place, &[]), start(&place, &["--standby"]));
+    store
+        .sql("grant usage on schema annals to reader; grant select on all tables in schema annals to reader");
+    // It needs no other right.
+    let follower = start(&place.replace("annals@", "reader@"), &["--read-only"]);
+    writes(&writer, "a");
+    until(&follower, "/v1/entities/a", |answer| answer.status == 200);
+    until(&standby, "/v1/entities/a", |answer| answer.status == 200);
+    store.kill();
+    let outcome = create(&writer, "b");
+    let told = (outcome.status, outcome.problem());
+    let is_told = [(503, "unavailable"), (504, "outcome-unknown")];
+    assert!(is_told.iter().any(|(status, kind)| (*status, *kind) == (told.0, &*told.1)), "{outcome:?}");
+    for server in [&standby, &follower] {
+        let stale = until(server, "/health/ready", |answer| answer.status == 503);
+        assert_eq!((stale.status, stale.problem().as_str()), (503, "unavailable"), "{stale:?}");
+        let told = stale.json();
+        assert!(told["ageSeconds"].as_f64().unwrap() > 10.0 && told["problem"].is_string(), "{told}");
+        assert!(server.get("/metrics").body.contains("annals_follower_failing 1\n"));
+    }
+    assert!(writer.get("/health/ready").json()["leaseProblem"].is_string());
+    assert!(writer.get("/metrics").body.contains("annals_lease_failing 1\n"));
+    assert_eq!(create(&standby, "x").problem(), "not-writer", "it did not take over");
+    for server in [&writer, &standby, &follower] {
+        assert_eq!(server.get("/v1/entities/a").status, 200);
+        assert_eq!(server.get("/health/live").status, 200);
+    }
+    store.run();
+    let start = Instant::now();
+    while ![&writer, &standby].iter().any(|server| create(server, "c").status == 201) {
+        assert!(start.elapsed() < TAKEOVER_MAX, "nobody writes again");
+    }
+    for server in [&writer, &standby, &follower] {
+        assert_eq!(until(server, "/health/ready", |answer| answer.status == 200).status, 200);
+        assert_eq!(until(server, "/v1/entities/c", |answer| answer.status == 200).status, 200);
+        let found = server.get("/v1/entities/b").status;
+        assert!(
+            found == 404 || found == 200 && outcome.status == 504,
+            "503 says that nothing was written: {found}"
+        );
     }
 }
 
