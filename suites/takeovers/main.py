@@ -2,7 +2,7 @@
 
 run [--faults N] [--beside N] [--seed N] [--page FILE] [--keep]
                                                     makes N faults (TAKEOVERS_FAULTS, or 20), and judges
-run check                                           the tests of the judge only
+run check                                           the tests of the judge and of the proxies only
 run judge FOLDER                                    judges a run that was kept
 run switches [NAME …] [--faults N]                  leaves one protection out, and expects that the judge finds it within N faults (50)
 
@@ -36,8 +36,8 @@ GROUP = 10
 
 
 def check() -> int:
-    """Runs the tests of the judge. Shape: how many there are."""
-    tests = unittest.defaultTestLoader.loadTestsFromName("checker_test")
+    """Runs the tests of the judge and of the proxies. Shape: how many there are."""
+    tests = unittest.defaultTestLoader.loadTestsFromNames(["checker_test", "store_messages_test"])
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(tests)
     if not outcome.wasSuccessful():
         raise SystemExit(f"takeovers: {tests.countTestCases()} passed, {len(outcome.failures) + len(outcome.errors)} failed")
@@ -51,7 +51,7 @@ def program() -> pathlib.Path:
     return found.resolve()
 
 
-def drive(folder: pathlib.Path, seed: int, count: int, left_out: str = "") -> History:
+def drive(folder: pathlib.Path, seed: int, count: int, left_out: str = "") -> None:
     """Makes faults beside clients, ends them, and reads the store. Without a protection the first trouble ends the faults."""
     environment = {"ANNALS_LEAVE_OUT": left_out} if left_out else {}
     cluster = Cluster(folder, program(), environment)
@@ -74,15 +74,14 @@ def drive(folder: pathlib.Path, seed: int, count: int, left_out: str = "") -> Hi
     finally:
         cluster.close()
     cluster.history.write_to(folder / HISTORY)
-    return cluster.history
 
 
-def drive_beside(seed: int, count: int, beside: int) -> list[pathlib.Path]:
+def drive_beside(seed: int, count: int, beside: int, left_out: str = "") -> list[pathlib.Path]:
     """Makes the faults with several clusters at the same time, each in a process of its own. Shape: their folders."""
     children = []
     for number in range(beside):
         folder, share = new_folder(), count // beside + (number < count % beside)
-        command = [sys.executable, __file__, "drive", str(folder), "--faults", str(share), "--seed", str(seed + number)]
+        command = [sys.executable, __file__, "drive", str(folder), "--faults", str(share), "--seed", str(seed + number), "--without", left_out]
         children.append((folder, subprocess.Popen(command)))
     try:
         codes = [child.wait() for _, child in children]
@@ -128,14 +127,17 @@ def leave_out(name: str, seed: int, count: int) -> bool:
     verdict, made = Verdict(), 0
     # A server that does not go on is no proof that the judge finds what it told its clients.
     while made < count and not (verdict.broken - {"troubles"}):
-        folder = new_folder()
-        history = drive(folder, seed + made, min(GROUP, count - made), name)
-        verdict = judge(history)
-        made += max(1, len(history.faults))
-        if name != HARMLESS or verdict.is_clean:
-            shutil.rmtree(folder)
+        share, beside = (count, count // GROUP) if name == HARMLESS else (min(GROUP, count - made), 1)
+        for folder in drive_beside(seed + made, share, max(1, beside), name):
+            verdict.add(judge(History.read_from(folder / HISTORY)))
+            if name != HARMLESS or verdict.is_clean:
+                shutil.rmtree(folder)
+            else:
+                print(f"takeovers: the history and the logs of the servers are in {folder}")
+        made += share
     rules = {rule: verdict.found[rule][0] for rule in sorted(verdict.broken)}
     is_right = not rules if name == HARMLESS else bool(verdict.broken - {"troubles"})
+    made = verdict.counts["faults"]
     print(f"{'right' if is_right else 'WRONG'}: without {name}, within {made} faults: {', '.join(rules) or 'nothing found'}", flush=True)
     for rule, text in rules.items():
         print(f"       {rule}: {text[:240]}", flush=True)
@@ -155,6 +157,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int)
     parser.add_argument("--beside", type=int, default=1)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("ANNALS_FIRST_SEED", random.randrange(1 << 32))))
+    parser.add_argument("--without", default="", choices=["", *SWITCHES])
     parser.add_argument("--page", default="")
     parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
@@ -165,7 +168,7 @@ def main() -> int:
         count = arguments.faults or int(os.environ.get("TAKEOVERS_FAULTS", 20))
         return run(count, arguments.beside, arguments.seed, arguments.page, arguments.keep)
     if command == "drive" and len(names) == 1 and arguments.faults:
-        drive(pathlib.Path(names[0]), arguments.seed, arguments.faults)
+        drive(pathlib.Path(names[0]), arguments.seed, arguments.faults, arguments.without)
         return 0
     if command == "check" and not names:
         print(f"takeovers: {check()} passed, 0 failed")
