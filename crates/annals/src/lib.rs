@@ -94,6 +94,7 @@ pub mod storage;
 pub mod log;
 mod memory;
 mod sync;
+mod upkeep;
 mod contents;
 mod graph;
 mod search;

@@ -5,6 +5,7 @@ mod writers;
 mod another_log;
 mod unanswered;
 mod takeovers;
+mod shared_stores;
 mod tags_of_logs;
 mod compacted_log;
 mod tickets;
