@@ -1,4 +1,4 @@
-//! Logs of Annals in stores that you already run. The place of such a log is a URL.
+//! Logs of Annals in stores that you already run, and stores for its contents and checkpoints. The place of each is a URL.
 //!
 //! ```no_run
 //! use annals::Repository;
@@ -11,23 +11,31 @@
 //! # }
 //! ```
 //!
-//! | place | log | page |
+//! | place | what is there | page |
 //! |---|---|---|
-//! | `postgres://USER@HOST:PORT,…/DATABASE?OPTION=…` | PostgreSQL, feature `postgres` | `docs/logs/postgresql.md` |
+//! | `postgres://USER@HOST:PORT,…/DATABASE?OPTION=…` | a log in PostgreSQL, feature `postgres` | `docs/logs/postgresql.md` |
+//! | `s3://BUCKET/PREFIX?OPTION=…` | contents and checkpoints in S3, feature `s3` | `docs/logs/s3.md` |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 #![cfg_attr(not(test), deny(clippy::as_conversions))]
 
 mod options;
+#[cfg(any(feature = "postgres", feature = "s3"))]
+mod runner;
+#[cfg(any(feature = "postgres", feature = "s3"))]
+mod trust;
 mod repository_place;
 mod status;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "s3")]
+pub mod s3;
 
 use std::sync::Arc;
 
 use annals::log::Log;
+use annals::storage::Store;
 use annals::{Error, ErrorKind, Result};
 
 pub use options::Options;
@@ -76,6 +84,47 @@ fn no_log(scheme: Option<&str>) -> Error {
     let text = format!("log: expected a place that begins with {SCHEMES}, found {found}; correct it");
     Error::new(ErrorKind::InvalidArgument, text)
 }
+/// Opens the store of objects at `place`, for the contents and the checkpoints of a repository.
+///
+/// ```no_run
+/// use annals::Repository;
+/// use annals_logs::Options;
+///
+/// # fn main() -> annals::Result<()> {
+/// let log = annals_logs::open("postgres://annals@db.example/library", &Options::default())?;
+/// let store = annals_logs::open_store("s3://library/annals", &Options::default())?;
+/// let options = annals::Options { contents: Some(store.clone()), ..annals::Options::default() };
+/// let repository = Repository::with_log_and_store(log, store, options)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A key or a password in the place is refused, and no error shows one.
+///
+/// Errors: `InvalidArgument` for a place that no store has, an unknown option, or a wrong key; `NotFound` if the bucket is
+/// missing; `Unavailable` if the service does not answer within five seconds. Each says what to do.
+pub fn open_store(place: &str, options: &Options) -> Result<Arc<dyn Store>> {
+    match place.split_once("://").map(|(scheme, _)| scheme) {
+        #[cfg(feature = "s3")]
+        Some("s3") => Ok(Arc::new(s3::S3Store::open(place, options)?)),
+        Some(scheme) if is_scheme(scheme) => {
+            let text =
+                format!("store: expected a place that begins with {STORES}, found {scheme}://; correct it");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+        // The place is not shown: it may hold a key.
+        _ => {
+            let text =
+                format!("store: expected a place that begins with {STORES}, found none of them; correct it");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+    }
+}
+
+#[cfg(feature = "s3")]
+const STORES: &str = "s3://";
+#[cfg(not(feature = "s3"))]
+const STORES: &str = "the scheme of a feature of this build (it has none)";
 
 #[cfg(feature = "postgres")]
 const SCHEMES: &str = "postgres://";

@@ -103,7 +103,7 @@ impl Place {
         // Checkpoints of another log would be refused, but need not be looked at.
         let folder = folder.join(log.id().to_string());
         let store: Arc<dyn Store> = Arc::new(DiskStore::new(Arc::new(RealDisk), &folder));
-        Repository::with_log_and_store(log, store, options)
+        Repository::with_log_and_cache(log, store, options)
     }
 }
 

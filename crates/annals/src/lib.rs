@@ -96,6 +96,7 @@ pub mod storage;
 pub mod log;
 mod memory;
 mod sync;
+mod upkeep;
 mod contents;
 mod graph;
 mod search;

@@ -29,6 +29,10 @@ pub struct Options {
     pub address: Option<String>,
     /// On a log with a register: a writer that gives no sign of life for so long is taken for gone. Units: milliseconds.
     pub lease_ms: u64,
+    /// On a log with a register: how long objects stay in the shared stores that are to leave them, replaced checkpoints and
+    /// contents that no version names. Meanwhile other repositories end what they read, and name what they have put there.
+    /// Units: milliseconds.
+    pub removal_grace_ms: u64,
     /// How often a read-only repository looks for new records. Units: milliseconds.
     pub poll_interval_ms: u64,
     /// Most transactions that wait to be committed.
@@ -54,7 +58,8 @@ pub struct Options {
     pub spilled_value_bytes_min: usize,
     /// Size of the segment files of a log in a folder, 4 KiB to 1 GiB. Units: bytes.
     pub segment_bytes: u64,
-    /// The store of contents, instead of the folder `content` of the repository. No other repository may use it.
+    /// The store of contents, instead of the folder `content` of the repository. No other repository may use it; on a log
+    /// with a register all its repositories share it.
     pub contents: Option<Arc<dyn Store>>,
     /// Called with the progress of opening.
     pub on_replay: Option<ReplayProgress>,
@@ -72,6 +77,7 @@ impl Default for Options {
             is_standby: false,
             address: None,
             lease_ms: 3_000,
+            removal_grace_ms: 3_600_000,
             poll_interval_ms: 20,
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,
@@ -129,6 +135,7 @@ impl std::fmt::Debug for Options {
             .field("is_standby", &self.is_standby)
             .field("address", &self.address)
             .field("lease_ms", &self.lease_ms)
+            .field("removal_grace_ms", &self.removal_grace_ms)
             .field("poll_interval_ms", &self.poll_interval_ms)
             .field("queue_transactions_max", &self.queue_transactions_max)
             .field("queue_bytes_max", &self.queue_bytes_max)

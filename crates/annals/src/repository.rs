@@ -17,11 +17,13 @@ use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
+use crate::maintenance::recover::load_with;
 use crate::memory::{Memory, ReservedMemory};
-use crate::options::{Options, ReplayProgress};
+use crate::options::Options;
 use crate::read::{Snapshot, Source, Watch};
 use crate::standby::poll;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
+use crate::upkeep::SharedUpkeep;
 use crate::write::{
     Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, not_writer, prepare,
     reads_only, start, start_confirming, start_lease, transact,
@@ -66,6 +68,10 @@ struct Parts {
     log: Arc<dyn Log>,
     checkpoints: Option<Checkpoints>,
     folder: Option<Folder>,
+    /// True if the contents are in a store that the user has named.
+    is_store_named: bool,
+    /// True if the checkpoints are in a store that only this repository uses, also on a log with a register.
+    is_store_own: bool,
     /// An earlier problem that stopped nothing.
     warning: Option<String>,
     /// The graph with which it begins, instead of an empty one.
@@ -96,8 +102,6 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
-/// Most attempts to load a repository that is compacted during each of them.
-const LOADS_MAX: usize = 10;
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -125,9 +129,11 @@ impl Repository {
         let spill = options.spill(place, &memory);
         let log = Arc::clone(folder.log());
         let (checkpoints, warning) = folder.checkpoints();
+        let is_store_named = options.contents.is_some();
         let options = Options { contents: options.contents.or_else(|| Some(folder.contents())), ..options };
+        let (checkpoints, folder) = (Some(checkpoints), Some(folder));
         let parts =
-            Parts { log, checkpoints: Some(checkpoints), folder: Some(folder), warning, forked: None };
+            Parts { log, checkpoints, folder, is_store_named, is_store_own: true, warning, forked: None };
         Repository::start(parts, spill.as_ref(), memory, options)
     }
 
@@ -141,11 +147,12 @@ impl Repository {
 
     /// A repository on any log, without a store for checkpoints: opening replays the log.
     pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
-        Repository::with_parts(log, None, options)
+        Repository::with_parts(log, None, true, options)
     }
 
     /// A repository on any log, with its checkpoints in any store, so that opening replays only the records after the
-    /// last one. No other repository may use the store.
+    /// last one. No other repository may use the store. On a log with a register all its repositories share one store; the
+    /// one that writes writes checkpoints, and the others load them.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -174,35 +181,66 @@ impl Repository {
         store: Arc<dyn Store>,
         options: Options,
     ) -> Result<Repository> {
-        Repository::with_parts(log, Some(Checkpoints::new(store)), options)
+        Repository::with_parts(log, Some(Checkpoints::new(store)), false, options)
+    }
+
+    /// The same with a store that no other repository uses, also on a log with a register: a folder of this machine, say.
+    ///
+    /// Errors: as [`with_log_and_store`](Repository::with_log_and_store).
+    pub fn with_log_and_cache(
+        log: Arc<dyn Log>,
+        store: Arc<dyn Store>,
+        options: Options,
+    ) -> Result<Repository> {
+        Repository::with_parts(log, Some(Checkpoints::new(store)), true, options)
     }
 
     fn with_parts(
         log: Arc<dyn Log>,
         checkpoints: Option<Checkpoints>,
+        is_store_own: bool,
         options: Options,
     ) -> Result<Repository> {
         let memory = Arc::new(Memory::new(options.memory_bytes_max));
         memory.check()?;
         let spill = options.spill(None, &memory);
+        let is_shared = log.register().is_some() && !is_store_own;
         let removed = match &checkpoints {
-            Some(checkpoints) if !options.is_read_only => checkpoints.remove_stale(&*log),
+            // An opening does not know the objects that other repositories need.
+            Some(checkpoints) if !options.is_read_only && !is_shared => checkpoints.remove_stale(&*log),
             _ => Ok(()),
         };
         let warning = removed.err().map(|error| error.to_string());
-        let parts = Parts { log, checkpoints, folder: None, warning, forked: None };
+        let parts = Parts {
+            log,
+            checkpoints,
+            folder: None,
+            is_store_named: true,
+            is_store_own,
+            warning,
+            forked: None,
+        };
         Repository::start(parts, spill.as_ref(), memory, options)
     }
 
     /// A repository that begins as the copy of another one, whose records are the first of its log, and shares a memory
     /// budget. It has no committing thread: only one thread may commit at a time, and it must wait for each commit.
     pub(crate) fn forked(log: Arc<dyn Log>, from: Indexed, memory: Arc<Memory>) -> Result<Repository> {
-        let parts = Parts { log, checkpoints: None, folder: None, warning: None, forked: Some(from) };
+        let forked = Some(from);
+        let parts = Parts {
+            log,
+            checkpoints: None,
+            folder: None,
+            is_store_named: true,
+            is_store_own: true,
+            warning: None,
+            forked,
+        };
         Repository::start(parts, None, memory, Options::default())
     }
 
     fn start(
-        Parts { log, checkpoints, folder, warning, forked }: Parts,
+        Parts { log, checkpoints, folder, is_store_named, is_store_own, warning, forked }: Parts,
         spill: Option<&SpillSettings>,
         memory: Arc<Memory>,
         options: Options,
@@ -213,6 +251,11 @@ impl Repository {
         let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
         let begun = (options.clock)();
         let on_replay = options.on_replay.as_ref();
+        let upkeep = upkeep_of(&log, forked.is_some(), &options);
+        let checkpoints = match upkeep.as_ref().filter(|_| !is_store_own) {
+            Some(upkeep) => checkpoints.map(|checkpoints| checkpoints.shared(Arc::clone(upkeep))),
+            None => checkpoints,
+        };
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             if let Some(forked) = &forked {
                 return Ok(forked.clone());
@@ -227,8 +270,8 @@ impl Repository {
                 empty
             }))
         })?;
-        let is_shared = log.register().is_some() && forked.is_none();
-        let seat = is_shared.then(|| Seat::new(&options)).transpose()?.map(Arc::new);
+        let seat = upkeep.as_ref().map(|upkeep| Seat::new(&options, Arc::clone(upkeep)));
+        let seat = seat.transpose()?.map(Arc::new);
         let read_only = match (options.is_read_only, &seat) {
             (true, None) => {
                 let text = format!("{}: it is open read-only; open it for writing", log.describe());
@@ -242,9 +285,13 @@ impl Repository {
             queue_bytes,
             log_patience: Duration::from_millis(options.log_patience_ms),
         };
-        let contents = options.contents.clone().map(Contents::new);
-        // Beside a register the store may be that of others, too, whose writes are not interrupted.
-        if let (Some(contents), false) = (&contents, options.is_read_only || is_shared) {
+        let contents = options.contents.clone().map(|store| match &upkeep {
+            Some(upkeep) => Contents::shared(store, Arc::clone(upkeep)),
+            None if is_store_named => Contents::elsewhere(store),
+            None => Contents::new(store),
+        });
+        // In a store of several repositories the writes of others go on.
+        if let (Some(contents), false) = (&contents, options.is_read_only || upkeep.is_some()) {
             // Remains of interrupted writes take room but do no other harm.
             warnings.extend(contents.store().remove_unfinished().err().map(|error| {
                 format!("contents: the remains of interrupted writes cannot be removed: {error}")
@@ -295,6 +342,7 @@ impl Repository {
                 let is_stopping = || Arc::clone(&inner.is_stopping);
                 threads.push(poll(Arc::clone(&inner.committer), is_stopping(), &inner.options)?);
                 threads.push(start_lease(seat, &inner.committer, is_stopping())?);
+                threads.push(crate::maintenance::removals::start(inner, is_stopping())?);
             }
             threads
         };
@@ -493,28 +541,6 @@ impl Repository {
     }
 }
 
-/// Loads a graph with `load` and replays the records after it. If another process rewrites the log meanwhile, it loads
-/// again, because the records before and after do not fit together.
-///
-/// Shape: the graph, and the position at which it was loaded.
-pub(crate) fn load_with(
-    log: &dyn Log,
-    memory: &Memory,
-    on_replay: Option<&ReplayProgress>,
-    mut load: impl FnMut() -> Result<Indexed>,
-) -> Result<(Indexed, Position)> {
-    for _ in 0..LOADS_MAX {
-        let mut indexed = load()?;
-        let loaded_position = indexed.graph.position;
-        let replayed = crate::maintenance::recover::replay(log, &mut indexed, memory, on_replay);
-        if log.generation() == indexed.graph.generation {
-            return replayed.map(|()| (indexed, loaded_position));
-        }
-    }
-    let text = format!("{}: it was compacted again and again while it was opened; retry", log.describe());
-    Err(Error::new(ErrorKind::Unavailable, text))
-}
-
 impl Inner {
     pub(crate) fn warn(&self, warning: String) {
         if let Some(observer) = &self.options.observer {
@@ -574,6 +600,13 @@ impl Drop for Open {
         // Snapshots may outlive the repository and still read; the next writer need not wait for them.
         let _ = self.end();
     }
+}
+
+/// The upkeep of stores that the repositories of the log share; `None` without a register.
+fn upkeep_of(log: &Arc<dyn Log>, is_forked: bool, options: &Options) -> Option<Arc<SharedUpkeep>> {
+    log.register().filter(|_| !is_forked)?;
+    let grace = Duration::from_millis(options.removal_grace_ms);
+    Some(Arc::new(SharedUpkeep::new(Arc::clone(log), grace)))
 }
 
 /// A thread that updates indexes after commits.

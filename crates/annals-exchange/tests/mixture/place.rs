@@ -18,6 +18,9 @@ use crate::world::World;
 /// Takeovers wait no longer than this.
 const LEASE_MS: u64 = 1_000;
 
+/// Objects leave a store that repositories share within a few operations.
+const GRACE_MS: u64 = 20;
+
 /// Positions of the past at which a copy is compared.
 const COMPARED: usize = 12;
 
@@ -33,7 +36,11 @@ impl Place {
             Place::Folder(path) => Repository::open_with(path, options),
             Place::Log { log, contents } => {
                 let options = Options { contents: Some(Arc::clone(contents)), ..options };
-                Repository::with_log(Arc::clone(log), options)
+                match log.register() {
+                    // All repositories of the log share a store, also of checkpoints.
+                    Some(_) => Repository::with_log_and_store(Arc::clone(log), Arc::clone(contents), options),
+                    None => Repository::with_log(Arc::clone(log), options),
+                }
             }
         }
     }
@@ -42,6 +49,14 @@ impl Place {
         match self {
             Place::Folder(path) => Arc::new(DiskStore::new(Arc::new(RealDisk), path.join("content"))),
             Place::Log { contents, .. } => Arc::clone(contents),
+        }
+    }
+
+    /// True unless it is a log alone.
+    pub(crate) fn has_checkpoints(&self) -> bool {
+        match self {
+            Place::Folder(_) => true,
+            Place::Log { log, .. } => log.register().is_some(),
         }
     }
 
@@ -63,7 +78,13 @@ impl World {
     pub(crate) fn options(&self) -> Options {
         // Every other repository writes a checkpoint at its end, however little it has written.
         let checkpoint_end_bytes = if self.history.len().is_multiple_of(2) { 0 } else { u64::MAX };
-        Options { clock: self.clock(), checkpoint_end_bytes, lease_ms: LEASE_MS, ..Options::default() }
+        Options {
+            clock: self.clock(),
+            checkpoint_end_bytes,
+            lease_ms: LEASE_MS,
+            removal_grace_ms: GRACE_MS,
+            ..Options::default()
+        }
     }
 
     /// Opens the repository again.

@@ -362,9 +362,7 @@ impl World {
         match self.random.below(4) {
             0 => {
                 let outcome = self.repository().checkpoint();
-                // A log alone has no place for checkpoints.
-                let is_folder = matches!(self.place, Place::Folder(_));
-                assert_eq!(outcome.is_ok(), is_folder, "{outcome:?}: {}", self.what());
+                assert_eq!(outcome.is_ok(), self.place.has_checkpoints(), "{outcome:?}: {}", self.what());
             }
             1 => self.open(),
             _ => {

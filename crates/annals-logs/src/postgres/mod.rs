@@ -10,7 +10,6 @@ mod settings;
 mod failure;
 mod connection;
 mod lanes;
-mod runner;
 mod sql;
 mod body;
 mod seen;
@@ -35,11 +34,11 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::Options;
+use crate::runner::Runner;
 use append::SentCall;
 use lanes::{Lane, Lanes};
 pub(crate) use opening::is_missing;
 use place::PostgresPlace;
-use runner::Runner;
 use shared::SharedState;
 use sql::Sql;
 
@@ -72,7 +71,7 @@ impl PostgresLog {
         let place = PostgresPlace::parse(place)?;
         let sql = Sql::new(&place.schema);
         let lanes = Lanes::new(place, options.is_read_only);
-        let runner = Runner::start()?;
+        let runner = Runner::start("annals-postgres")?;
         let limit = options.deadline.min(OPENING_MAX);
         let name = lanes.place.to_string();
         let opened = runner.wait(limit, async move {

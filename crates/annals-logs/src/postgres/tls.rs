@@ -6,20 +6,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use annals::{Error, ErrorKind, Result};
-use rustls::crypto::ring::default_provider;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, RootCertStore};
+use annals::Result;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Where systems keep the certificates of authorities.
-const SYSTEM_AUTHORITIES: [&str; 3] =
-    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+use crate::trust::{Named, trusting};
 
 /// Makes connections of TLS.
 #[derive(Clone)]
@@ -30,31 +25,8 @@ impl Tls {
     ///
     /// Errors: `InvalidArgument` without readable certificates.
     pub fn trusting(authorities: Option<&Path>) -> Result<Tls> {
-        let system = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|path| path.exists());
-        let refused = |text: String| Error::new(ErrorKind::InvalidArgument, text);
-        let Some(path) = authorities.or_else(system) else {
-            let text = "sslrootcert: expected certificates of authorities on this system, found none; give \
-                        sslrootcert=PATH, or sslmode=disable";
-            return Err(refused(text.to_owned()));
-        };
-        let unreadable = |error: String| {
-            let path = path.display();
-            refused(format!(
-                "sslrootcert: expected certificates in PEM in {path}, found: {error}; correct it"
-            ))
-        };
-        let mut roots = RootCertStore::empty();
-        let read = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
-        let read = read.collect::<std::result::Result<Vec<_>, _>>();
-        let (added, _) =
-            roots.add_parsable_certificates(read.map_err(|error| unreadable(error.to_string()))?);
-        if added == 0 {
-            return Err(unreadable("no certificate".to_owned()));
-        }
-        let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()));
-        let builder = builder.with_protocol_versions(&[&TLS13, &TLS12]);
-        let builder = builder.map_err(|error| unreadable(error.to_string()))?;
-        Ok(Tls(Arc::new(builder.with_root_certificates(roots).with_no_client_auth())))
+        let named = Named { option: "sslrootcert", otherwise: "sslmode=disable" };
+        Ok(Tls(Arc::new(trusting(authorities, &named)?)))
     }
 }
 

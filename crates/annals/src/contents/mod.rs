@@ -4,6 +4,7 @@
 
 mod hashing;
 mod pins;
+mod shared_contents;
 mod put;
 mod rehash;
 
@@ -13,11 +14,13 @@ use std::sync::Arc;
 use crate::cancel::Cancel;
 use crate::model::{Content, DigestAlgorithm, Sha256};
 use crate::storage::{Store, StoreReader};
+use crate::upkeep::{ContentName, SharedUpkeep, Upkeep};
 use crate::{Error, ErrorKind, Result};
 
 pub use hashing::Hashing;
 pub(crate) use pins::{Pin, Pins};
 pub use put::{NewContent, StoredContent};
+pub(crate) use shared_contents::SharedContents;
 
 /// The store of contents of a repository. Made by [`Repository::contents`](crate::Repository::contents). Clones share it.
 ///
@@ -44,11 +47,32 @@ pub use put::{NewContent, StoredContent};
 pub struct Contents {
     store: Arc<dyn Store>,
     pins: Arc<Pins>,
+    /// False in the folder of a repository: then no name has a number.
+    is_numbered: bool,
+    /// `None` in a store of one repository, and where contents are only read or copied.
+    shared: Option<Arc<SharedContents>>,
 }
 
 impl Contents {
+    /// The contents in the folder of a repository.
     pub(crate) fn new(store: Arc<dyn Store>) -> Contents {
-        Contents { store, pins: Arc::default() }
+        Contents { store, pins: Arc::default(), is_numbered: false, shared: None }
+    }
+
+    /// The contents in a store elsewhere, which several repositories may have shared.
+    pub(crate) fn elsewhere(store: Arc<dyn Store>) -> Contents {
+        Contents { is_numbered: true, ..Contents::new(store) }
+    }
+
+    /// The contents that several repositories share.
+    pub(crate) fn shared(store: Arc<dyn Store>, upkeep: Arc<SharedUpkeep>) -> Contents {
+        let shared = Some(Arc::new(SharedContents::new(upkeep)));
+        Contents { shared, ..Contents::elsewhere(store) }
+    }
+
+    /// The knowledge of a store that several repositories share.
+    pub(crate) fn as_shared(&self) -> Option<&SharedContents> {
+        self.shared.as_deref()
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -59,33 +83,67 @@ impl Contents {
         &self.pins
     }
 
-    /// Opens a content for reading from any place in it. It stays readable if it is removed meanwhile.
+    /// Opens a content for reading from any place in it. In a local store it stays readable if it is removed meanwhile; in one
+    /// beyond the own machine reads then fail with `NotFound`.
     ///
     /// Errors: `NotFound` if the store does not have it; `Corrupted` if its size differs; `Io`.
     pub fn open(&self, content: &Content) -> Result<Box<dyn StoreReader>> {
-        self.check(content)?;
-        let name = content.sha256.to_string();
-        self.store.open(&name).map_err(|error| self.failed("open a content", &name, error))
+        let name = self.check(content)?.to_string();
+        self.store.open(&name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => missing(content.sha256),
+            _ => self.failed("open a content", &name, error),
+        })
     }
 
-    /// Refuses a content that the store does not have.
+    /// Refuses a content that the store does not have. Shape: its name there.
     ///
     /// Errors: `NotFound`; `Corrupted` if its size differs; `Io`.
-    pub(crate) fn check(&self, content: &Content) -> Result<()> {
-        let name = content.sha256.to_string();
-        let bytes = self.store.length(&name).map_err(|error| match error.kind() {
+    fn check(&self, content: &Content) -> Result<ContentName> {
+        self.check_beside(content, None)
+    }
+
+    /// The same; names that are leaving do not count.
+    fn check_beside(&self, content: &Content, upkeep: Option<&Upkeep>) -> Result<ContentName> {
+        let (name, bytes) = self.find(content.sha256, upkeep).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => missing(content.sha256),
-            _ => self.failed("look up a content", &name, error),
+            _ => self.failed("look up a content", &content.sha256.to_string(), error),
         })?;
         if bytes == content.size {
-            return Ok(());
+            return Ok(name);
         }
+        let name = name.to_string();
         let text = format!(
             "content {name}: expected {} bytes, found {bytes} in {}; restore it from a backup",
             content.size,
             self.store.describe(&name)
         );
         Err(Error::new(ErrorKind::Corrupted, text))
+    }
+
+    /// The name of a content in the store, and its length in bytes. Names that are leaving do not count.
+    ///
+    /// Errors: `NotFound`; those of the store.
+    pub(crate) fn find(&self, sha256: Sha256, upkeep: Option<&Upkeep>) -> io::Result<(ContentName, u64)> {
+        let is_leaving = |name| upkeep.is_some_and(|upkeep| upkeep.is_leaving(name));
+        let first = ContentName::of(sha256);
+        if !is_leaving(first) {
+            match self.store.length(&first.to_string()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.is_numbered => {}
+                found => return found.map(|bytes| (first, bytes)),
+            }
+        }
+        let names = self.store.list_beginning(&ContentName::numbered(sha256))?;
+        for name in names.iter().filter_map(|name| ContentName::parse(name)) {
+            if is_leaving(name) {
+                continue;
+            }
+            match self.store.length(&name.to_string()) {
+                // It was removed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                found => return found.map(|bytes| (name, bytes)),
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
     }
 
     /// Pins a content until a commit is durable that names it, and checks that it is there. If the commit names further
@@ -95,13 +153,28 @@ impl Contents {
     pub(crate) fn pin(&self, content: &Content) -> Result<Pin> {
         // Order: pinned first, so that no compaction removes it after the check.
         let pin = Pins::pin(&self.pins, content.sha256);
-        self.check(content).map_err(|error| match error.kind() {
+        self.check_to_name(content).map_err(|error| match error.kind() {
             // More often the one who names it is wrong about its size than the store is damaged.
             ErrorKind::Corrupted => wrong_size(content),
             _ => error,
         })?;
         self.prove(&pin, content)?;
         Ok(pin)
+    }
+
+    /// Refuses a pinned content that a commit cannot name.
+    fn check_to_name(&self, content: &Content) -> Result<()> {
+        let Some(shared) = &self.shared else { return self.check(content).map(drop) };
+        match shared.known_size(&content.sha256) {
+            Some(size) if size == content.size => return Ok(()),
+            Some(_) => return Err(wrong_size(content)),
+            None => {}
+        }
+        // Order: pinned before, so that this repository does not remove it; no other one may in its term.
+        let upkeep = shared.upkeep().load()?;
+        self.check_beside(content, upkeep.as_ref())?;
+        shared.prove(content.sha256, content.size, upkeep.as_ref());
+        Ok(())
     }
 
     /// Compares the further digests of a content with its bytes.

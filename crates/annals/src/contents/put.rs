@@ -7,8 +7,10 @@ use std::sync::Arc;
 use super::Contents;
 use super::hashing::Hashing;
 use super::pins::{Pin, Pins};
-use crate::model::{Content, Digest, DigestAlgorithm, Value};
+use super::shared_contents::free_name;
+use crate::model::{Content, Digest, DigestAlgorithm, Sha256, Value};
 use crate::storage::widen;
+use crate::upkeep::{ContentName, Upkeep};
 use crate::{Error, ErrorKind, Result};
 
 /// Units: bytes read at once.
@@ -104,27 +106,29 @@ impl Contents {
     /// or name, or another size than stated; `TooLarge`; `NoRoom`; `Io`, also if `from` fails.
     pub fn put(&self, from: &mut dyn Read, about: &NewContent) -> Result<StoredContent> {
         let mut content = Content {
-            sha256: crate::model::Sha256([0; crate::model::SHA256_BYTES]),
+            sha256: Sha256([0; crate::model::SHA256_BYTES]),
             size: 0,
             media_type: about.media_type.as_str().into(),
             name: about.name.as_deref().map(Into::into),
             digests: Box::default(),
         };
         content.check()?;
-        let mut refused = None;
-        let mut pin = None;
+        let (mut refused, mut pin, mut upkeep) = (None, None, None);
         let stored = self.store.put_named(&mut |out| {
             let read = copy(from, out, about).and_then(|(hashing, size)| {
                 let (sha256, digests) = hashing.finish_apart();
                 (content.sha256, content.size, content.digests) = (sha256, size, digests.into());
                 check_digests(&content, about)
             });
-            if let Err(error) = read {
+            // Order: pinned before the upkeep is read.
+            let name = read.and_then(|()| {
+                pin = Some(Pins::pin(&self.pins, content.sha256));
+                self.name_to_put(content.sha256, &mut upkeep)
+            });
+            name.map(|name| name.to_string()).map_err(|error| {
                 refused = Some(error);
-                return Err(io::Error::other("the content was refused"));
-            }
-            pin = Some(Pins::pin(&self.pins, content.sha256));
-            Ok(content.sha256.to_string())
+                io::Error::other("the content was refused")
+            })
         });
         if let Some(error) = refused {
             return Err(error);
@@ -133,7 +137,21 @@ impl Contents {
         let untaken = || io::Error::other("the store did not take the bytes");
         let pin = pin.ok_or_else(|| self.failed("store a content", "new content", untaken()))?;
         pin.prove(&content.digests);
+        if let Some(shared) = &self.shared {
+            shared.prove(content.sha256, content.size, upkeep.as_ref());
+        }
         Ok(StoredContent { content: Arc::new(content), is_new, _pin: pin })
+    }
+
+    /// The name under which a content is put, and the upkeep in which this is no leaving name.
+    fn name_to_put(&self, sha256: Sha256, upkeep: &mut Option<Upkeep>) -> Result<ContentName> {
+        let Some(shared) = &self.shared else { return Ok(ContentName::of(sha256)) };
+        *upkeep = shared.spare(&sha256)?;
+        match self.find(sha256, upkeep.as_ref()) {
+            Ok((name, _)) => Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(free_name(sha256, upkeep.as_ref())),
+            Err(error) => Err(self.failed("look up a content", &sha256.to_string(), error)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::hashing::Hashing;
 use crate::cancel::{Cancel, cancelled};
 use crate::model::{Content, Digest, DigestAlgorithm, Sha256};
 use crate::storage::widen;
+use crate::upkeep::ContentName;
 use crate::{Error, ErrorKind, Result};
 
 /// Units: bytes read at once.
@@ -54,20 +55,23 @@ impl Contents {
         wanted: &[DigestAlgorithm],
         take: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<Vec<Digest>> {
-        let name = sha256.to_string();
+        let name = match self.is_numbered {
+            true => self.find(sha256, None).map_or(ContentName::of(sha256), |(name, _)| name).to_string(),
+            false => sha256.to_string(),
+        };
         let place = || self.store().describe(&name);
-        let mut reader = self.store().open(&name).map_err(|error| match error.kind() {
+        let failed = |operation, error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => {
                 let text = format!("content {name}: it is missing in {}; restore it from a backup", place());
                 Error::new(ErrorKind::NotFound, text)
             }
-            _ => self.failed("open a content", &name, error),
-        })?;
+            _ => self.failed(operation, &name, error),
+        };
+        let mut reader = self.store().open(&name).map_err(|error| failed("open a content", error))?;
         let mut hashing = Hashing::new(|algorithm| wanted.contains(&algorithm));
         let (mut piece, mut found_size) = (vec![0; PIECE_BYTES], 0);
         loop {
-            let count =
-                reader.read(&mut piece).map_err(|error| self.failed("read a content", &name, error))?;
+            let count = reader.read(&mut piece).map_err(|error| failed("read a content", error))?;
             let bytes = piece.get(..count).unwrap_or_default();
             if bytes.is_empty() {
                 break;

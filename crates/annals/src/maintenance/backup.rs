@@ -9,6 +9,7 @@ use super::contents::{
     DamagedContent, Holder, copy_contents, name_instances, named_contents, remove_others, verify_contents,
 };
 use super::folder::{CONTENT, contents_in, log_folder, open_log};
+use super::recover::load_with;
 use crate::contents::{Contents, no_contents};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
@@ -16,7 +17,7 @@ use crate::log::{FileOptions, Log, append_copy, copy_to_files, is_vacant_log};
 use crate::memory::Memory;
 use crate::model::Sha256;
 use crate::options::Options;
-use crate::repository::{Repository, load_with};
+use crate::repository::Repository;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -197,7 +198,7 @@ pub fn verify_log(
         let empty = Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) };
         Ok(Indexed::new(empty, Arc::default()))
     })?;
-    let contents = Contents::new(contents.unwrap_or_else(|| Arc::new(MemoryStore::new())));
+    let contents = Contents::elsewhere(contents.unwrap_or_else(|| Arc::new(MemoryStore::new())));
     let (contents_count, contents_bytes) =
         verify_contents(&contents, &named_contents(log, Position(1), graph.position)?)?;
     Ok(BackupReport {

@@ -23,7 +23,7 @@ use crate::repository::Repository;
 use crate::write::forget_purged_edits;
 use crate::{Error, ErrorKind, Result};
 use purged::Purged;
-use stop::{Stop, StoppableLog};
+pub(crate) use stop::{Stop, StoppableLog};
 
 /// How long a compaction waits for the last record to be published. A commit is published right after it is durable.
 const PUBLISHED_WAIT: Duration = Duration::from_secs(2);
@@ -37,7 +37,8 @@ pub struct CompactReport {
     pub records_count: u64,
     /// Removed changes of purged instances.
     pub changes_count: u64,
-    /// Removed contents, which no version names.
+    /// Removed contents, which no version names. In a store that several repositories share, those that were unnamed for
+    /// longer than [`Options::removal_grace_ms`](crate::Options::removal_grace_ms); the others follow by themselves.
     pub contents_count: u64,
     /// Units: bytes of these contents.
     pub contents_bytes: u64,
@@ -52,6 +53,9 @@ impl Repository {
     /// removes the contents that no version names any more.
     /// Afterwards the folder holds no byte of a purged instance, except in files that could not be removed; opening the
     /// repository next time removes these. Writers and readers continue meanwhile.
+    ///
+    /// On a log with a register, checkpoints and contents stay in the store for
+    /// [`Options::removal_grace_ms`](crate::Options::removal_grace_ms), and leave it by themselves then.
     ///
     /// Messages and authors of commits stay. Earlier backups still hold purged instances. Earlier snapshots stay
     /// unchanged, but no longer find the past of purged instances.
@@ -137,8 +141,9 @@ impl Repository {
         committer.source().clear();
         self.inner().checkpointed.store(0, Ordering::SeqCst);
         let checkpoints = self.inner().checkpoints.as_ref();
-        let removed =
-            checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()));
+        let removed = checkpoints.map_or(Ok(()), |checkpoints| {
+            checkpoints.remove_others(&**committer.source().log(), committer.term())
+        });
         // A repository that is being closed needs no other graph.
         removed.and(replaced.or_else(|error| if stop.is_set() { Ok(()) } else { Err(error) })).map_err(|error| {
             let text = format!(
@@ -160,10 +165,14 @@ impl Repository {
             // Without one, opening takes longer.
             inner.warn(format!("the checkpoint after a compaction failed: {error}"));
         }
-        let Some(contents) = &inner.committer.contents else { return Ok(()) };
         let log = inner.committer.source().log();
         // Order: after the new log is in force, because until then its predecessor names them.
-        let removed = collect(contents, &StoppableLog { log: &**log, stop }, &|| log.tail())?;
+        let log_read = StoppableLog { log: &**log, stop };
+        let removed = match (&inner.seat, &inner.committer.contents) {
+            (Some(_), _) => inner.remove_from_shared(&log_read)?,
+            (None, Some(contents)) => collect(contents, &log_read, &|| log.tail())?,
+            (None, None) => return Ok(()),
+        };
         (report.contents_count, report.contents_bytes) = removed;
         Ok(())
     }

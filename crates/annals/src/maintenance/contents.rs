@@ -263,9 +263,9 @@ pub(crate) fn missing_contents(
     let mut lines = BTreeMap::new();
     for (sha256, size) in named_contents(log, Position(1), last)? {
         let name = sha256.to_string();
-        let found = match contents.map(|contents| (contents, contents.store().length(&name))) {
-            Some((_, Ok(found))) if found == size => continue,
-            Some((_, Ok(found))) => format!("{found} bytes"),
+        let found = match contents.map(|contents| (contents, contents.find(sha256, None))) {
+            Some((_, Ok((_, found)))) if found == size => continue,
+            Some((_, Ok((_, found)))) => format!("{found} bytes"),
             Some((contents, Err(error))) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(contents.failed("look up a content", &name, error));
             }

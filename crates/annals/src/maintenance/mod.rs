@@ -9,3 +9,5 @@ pub(crate) mod contents;
 pub(crate) mod folder;
 pub(crate) mod records;
 pub(crate) mod recover;
+pub(crate) mod removals;
+pub(crate) mod shared_store;

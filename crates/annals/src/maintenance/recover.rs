@@ -20,8 +20,32 @@ const REPORT_RECORDS: u64 = 10_000;
 const AHEAD_BYTES: usize = 4 << 20;
 /// While the indexes of a checkpoint are not made, at most so many events wait for them.
 const LATE_EVENTS_MAX: usize = 1_024;
+/// Most attempts to load a repository that is compacted during each of them.
+const LOADS_MAX: usize = 10;
 /// Most batches that are read but not applied.
 const AHEAD_BATCHES_MAX: usize = 2;
+
+/// Loads a graph with `load` and replays the records after it. If another process rewrites the log meanwhile, it loads
+/// again, because the records before and after do not fit together.
+///
+/// Shape: the graph, and the position at which it was loaded.
+pub(crate) fn load_with(
+    log: &dyn Log,
+    memory: &Memory,
+    on_replay: Option<&ReplayProgress>,
+    mut load: impl FnMut() -> Result<Indexed>,
+) -> Result<(Indexed, Position)> {
+    for _ in 0..LOADS_MAX {
+        let mut indexed = load()?;
+        let loaded_position = indexed.graph.position;
+        let replayed = replay(log, &mut indexed, memory, on_replay);
+        if log.generation() == indexed.graph.generation {
+            return replayed.map(|()| (indexed, loaded_position));
+        }
+    }
+    let text = format!("{}: it was compacted again and again while it was opened; retry", log.describe());
+    Err(Error::new(ErrorKind::Unavailable, text))
+}
 
 /// Applies every record after the graph's position.
 ///

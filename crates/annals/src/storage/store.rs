@@ -25,7 +25,8 @@ pub trait Store: Send + Sync {
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
 
     /// As [`Store::put`], under the name that `write` returns: for objects that are named by a digest. False if an object
-    /// of this name and length was there. It is replaced too, because the medium may have damaged it.
+    /// of this name and length was there. A local store replaces it too, because the medium may have damaged it; a store
+    /// that keeps checksums may leave it.
     ///
     /// Errors: those of `write` and of the storage.
     fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool>;
@@ -35,7 +36,8 @@ pub trait Store: Send + Sync {
     /// Errors: `NotFound` if there is none of this name.
     fn length(&self, name: &str) -> io::Result<u64>;
 
-    /// Opens an object. It stays readable when its name is removed or given to another object.
+    /// Opens an object. In a local store it stays readable when its name is removed or given to another object; in a store
+    /// beyond the own machine, a later read fails with `NotFound`, and never gives bytes of two objects.
     ///
     /// Errors: `NotFound` if there is none of this name.
     fn open(&self, name: &str) -> io::Result<Box<dyn StoreReader>>;
@@ -43,10 +45,18 @@ pub trait Store: Send + Sync {
     /// The names of all whole objects, in no order; none if nothing was ever put.
     fn list(&self) -> io::Result<Vec<String>>;
 
+    /// Those of the names that begin with `beginning`.
+    fn list_beginning(&self, beginning: &str) -> io::Result<Vec<String>> {
+        let mut names = self.list()?;
+        names.retain(|name| name.starts_with(beginning));
+        Ok(names)
+    }
+
     /// Removes objects, durably. A missing name is no error.
     fn remove(&self, names: &[String]) -> io::Result<()>;
 
-    /// Removes, durably, the remains of objects whose put was interrupted by a crash. Only the one writer calls it.
+    /// Removes, durably, the remains of objects whose put was interrupted by a crash. Nobody calls it on a store that several
+    /// repositories share.
     fn remove_unfinished(&self) -> io::Result<()>;
 
     /// The place of the object of this name, for error texts.
@@ -65,6 +75,13 @@ impl DiskStore {
     /// The store in `folder`, which the first [`Store::put`] creates.
     pub fn new(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> DiskStore {
         DiskStore { disk, folder: folder.into(), next: AtomicU64::new(0) }
+    }
+
+    /// The same for a folder that several processes share: their unfinished objects have different names.
+    #[expect(clippy::expect_used, reason = "without random bytes, two processes could write one file")]
+    pub fn shared(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> DiskStore {
+        let first = getrandom::u64().expect("the system gives random bytes");
+        DiskStore { next: AtomicU64::new(first), ..DiskStore::new(disk, folder) }
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

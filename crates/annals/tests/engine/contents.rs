@@ -39,8 +39,11 @@ fn stored_names(folder: &std::path::Path) -> Vec<String> {
 
 #[test]
 fn stores_keep_to_their_contract() {
-    conformance::check_store(&MemoryStore::new());
-    conformance::check_store(&DiskStore::new(Arc::new(SimulatedDisk::new()) as Arc<dyn Disk>, "/objects"));
+    conformance::check_local_store(&MemoryStore::new());
+    conformance::check_local_store(&DiskStore::new(
+        Arc::new(SimulatedDisk::new()) as Arc<dyn Disk>,
+        "/objects",
+    ));
 }
 
 #[test]

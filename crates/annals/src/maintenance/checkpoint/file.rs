@@ -6,16 +6,18 @@ use std::sync::Arc;
 use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
 use super::save::{CheckpointOrigin, save};
+use super::shared_checkpoints::{SharedName, listed, replace_others};
 use super::stoppable::{Stop, Stoppable};
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
-use crate::log::{Log, ReadLimit};
+use crate::log::{Log, ReadLimit, Term};
 use crate::storage::{Store, StoreReader};
+use crate::upkeep::SharedUpkeep;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Checkpoints kept: the newest, and one in reserve.
-const KEPT: usize = 2;
-const SUFFIX: &str = ".checkpoint";
+pub(super) const KEPT: usize = 2;
+pub(super) const SUFFIX: &str = ".checkpoint";
 
 fn file_name(position: Position) -> String {
     format!("{:020}{SUFFIX}", position.0)
@@ -26,15 +28,23 @@ fn parse_file_name(name: &str) -> Option<Position> {
     (digits.len() == 20).then(|| digits.parse().ok().map(Position))?
 }
 
-/// The checkpoints of one repository.
+/// The checkpoints of one repository, or of all repositories of a log with a register.
 #[derive(Clone)]
 pub(crate) struct Checkpoints {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
+    /// `None` in a store of one repository.
+    pub(super) upkeep: Option<Arc<SharedUpkeep>>,
 }
 
 impl Checkpoints {
+    /// The checkpoints of one repository.
     pub(crate) fn new(store: Arc<dyn Store>) -> Checkpoints {
-        Checkpoints { store }
+        Checkpoints { store, upkeep: None }
+    }
+
+    /// The checkpoints that several repositories share.
+    pub(crate) fn shared(self, upkeep: Arc<SharedUpkeep>) -> Checkpoints {
+        Checkpoints { upkeep: Some(upkeep), ..self }
     }
 
     /// The position of the newest checkpoint, even if it is damaged.
@@ -57,6 +67,9 @@ impl Checkpoints {
 
     /// The names of the checkpoints, newest first.
     fn names(&self) -> Result<Vec<(Position, String)>> {
+        if let Some(upkeep) = &self.upkeep {
+            return listed(upkeep);
+        }
         let names = self.store.list().map_err(|source| self.failed("list checkpoints", "", source))?;
         let mut names: Vec<(Position, String)> =
             names.into_iter().filter_map(|name| Some((parse_file_name(&name)?, name))).collect();
@@ -142,13 +155,28 @@ impl Checkpoints {
     }
 
     /// Writes a checkpoint of a graph whose indexes have all records, and removes the checkpoints that are no longer
-    /// needed.
+    /// needed. In a store of several repositories it is in force once it is listed, and earlier ones stay for the grace.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when it is stopped
-    /// meanwhile; those of the log. Then the checkpoint is removed.
-    pub(crate) fn save_new(&self, log: &dyn Log, indexed: &Indexed, stop: Stop<'_>) -> Result<()> {
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NotWriter` if `term` is not in force any more;
+    /// `NoRoom`; `Io`, also when it is stopped meanwhile; those of the log. Then the checkpoint is removed.
+    pub(crate) fn save_new(
+        &self,
+        log: &dyn Log,
+        indexed: &Indexed,
+        term: Term,
+        stop: Stop<'_>,
+    ) -> Result<()> {
         let graph = &indexed.graph;
-        let name = file_name(graph.position);
+        let name = match &self.upkeep {
+            None => file_name(graph.position),
+            Some(_) => SharedName::of(graph, term).to_string(),
+        };
+        // Order: before it is written, because a checkpoint may be large.
+        if let Some(upkeep) = &self.upkeep
+            && upkeep.load_of(term)?.checkpoints.contains(&name)
+        {
+            return Ok(());
+        }
         if graph.generation != log.generation() {
             let text = format!(
                 "{}: the log was compacted since; take another checkpoint",
@@ -166,6 +194,9 @@ impl Checkpoints {
         self.store
             .put(&name, &mut |out| save(indexed, &origin, Stoppable::new(out, stop)))
             .map_err(|source| self.failed("write a checkpoint", &name, source))?;
+        if let Some(upkeep) = &self.upkeep {
+            return self.put_in_force(upkeep, term, name);
+        }
         self.remove(self.names()?.into_iter().skip(KEPT).map(|(_, name)| name).collect())
     }
 
@@ -180,7 +211,10 @@ impl Checkpoints {
 
     /// The same; also removes all others that are not known to belong to the present log: checkpoints of an earlier
     /// version, for example, may hold purged instances, too.
-    pub(crate) fn remove_others(&self, log: &dyn Log) -> Result<()> {
+    pub(crate) fn remove_others(&self, log: &dyn Log, term: Term) -> Result<()> {
+        if let Some(upkeep) = &self.upkeep {
+            return replace_others(upkeep, term, log.generation());
+        }
         let is_own = |origin: Loaded<CheckpointOrigin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation == log.generation())
         };
@@ -194,12 +228,12 @@ impl Checkpoints {
         self.remove(names.filter(|name| is_stale(self.origin(name))).collect())
     }
 
-    fn remove(&self, names: Vec<String>) -> Result<()> {
+    pub(super) fn remove(&self, names: Vec<String>) -> Result<()> {
         let first = names.first().cloned().unwrap_or_default();
         self.store.remove(&names).map_err(|source| self.failed("remove old checkpoints", &first, source))
     }
 
-    fn failed(&self, operation: &str, name: &str, source: io::Error) -> Error {
+    pub(super) fn failed(&self, operation: &str, name: &str, source: io::Error) -> Error {
         Error::of_disk(operation, source).with("path", self.store.describe(name))
     }
 }

@@ -5,6 +5,7 @@
 
 mod block;
 mod file;
+mod shared_checkpoints;
 mod headers;
 mod load;
 mod load_deletions;

@@ -20,8 +20,8 @@ impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only later records. Readers and
     /// writers continue meanwhile.
     ///
-    /// Errors: `InvalidArgument` for a repository without a store for checkpoints; `ReadOnly`; `Closed` if it is closed
-    /// meanwhile; `NoRoom`; `Io`.
+    /// Errors: `InvalidArgument` for a repository without a store for checkpoints; `ReadOnly`; `NotWriter` on a log with a
+    /// register, unless it writes there; `Closed` if it is closed meanwhile; `NoRoom`; `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
         self.inner().checkpoint()
     }
@@ -44,6 +44,9 @@ impl Inner {
         if self.options.is_read_only {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
+        if let Some(error) = self.committer.read_only().filter(|_| checkpoints.is_shared()) {
+            return Err(error.with("operation", "checkpoint"));
+        }
         self.save_in(checkpoints, Stop::Closing(&self.is_stopping)).map_err(|error| {
             if !self.is_stopping.load(Ordering::SeqCst) {
                 return error;
@@ -53,12 +56,17 @@ impl Inner {
         })
     }
 
+    /// True unless others share the store, and one of them has begun to write.
+    fn may_save(&self, checkpoints: &Checkpoints) -> bool {
+        !checkpoints.is_shared() || self.check_upkeep().is_ok()
+    }
+
     fn save_in(&self, checkpoints: &Checkpoints, stop: Stop<'_>) -> Result<Position> {
         let snapshot = self.committer.snapshot();
         let position = snapshot.position();
         let indexed = snapshot.indexed().settled()?;
         let start = Clock::now();
-        checkpoints.save_new(&**self.committer.source().log(), &indexed, stop)?;
+        checkpoints.save_new(&**self.committer.source().log(), &indexed, self.committer.term(), stop)?;
         self.checkpointed.store(position.0, Ordering::SeqCst);
         if let Some(observer) = &self.options.observer {
             observer.checkpointed(position, start.elapsed());
@@ -83,8 +91,13 @@ impl Inner {
         {
             return;
         }
-        let Some(end) = Clock::now().checked_add(END_MAX) else { return };
-        if let Err(error) = self.save_in(checkpoints, Stop::At(end)) {
+        let Some(end) = Clock::now().checked_add(END_MAX).filter(|_| self.may_save(checkpoints)) else {
+            return;
+        };
+        if let Err(error) = self.save_in(checkpoints, Stop::At(end))
+            // The next writer has its own.
+            && error.kind() != ErrorKind::NotWriter
+        {
             self.warn(format!(
                 "no checkpoint was written when the repository was closed, so the next opening replays the log: {error}"
             ));
@@ -103,7 +116,8 @@ impl Checkpointed for Inner {
     }
 
     fn grown_bytes_min(&self) -> u64 {
-        self.options.checkpoint_log_bytes
+        let is_shared = self.checkpoints.as_ref().is_some_and(Checkpoints::is_shared);
+        if is_shared && !self.committer.is_writer() { u64::MAX } else { self.options.checkpoint_log_bytes }
     }
 
     fn free_unused(&self) {

@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Whether the repository is being closed.
 #[derive(Clone, Copy)]
-pub(super) struct Stop<'s>(pub(super) &'s AtomicBool);
+pub(crate) struct Stop<'s>(pub(crate) &'s AtomicBool);
 
 impl Stop<'_> {
     pub(super) fn is_set(self) -> bool {
@@ -25,9 +25,9 @@ impl Stop<'_> {
 }
 
 /// A log that refuses to be read once the repository is being closed.
-pub(super) struct StoppableLog<'s> {
-    pub(super) log: &'s dyn Log,
-    pub(super) stop: Stop<'s>,
+pub(crate) struct StoppableLog<'s> {
+    pub(crate) log: &'s dyn Log,
+    pub(crate) stop: Stop<'s>,
 }
 
 impl Log for StoppableLog<'_> {

@@ -6,11 +6,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use super::promote::{promote, release};
-use super::values::{ADDRESS_BYTES_MAX, Upkeep, WriterLease};
+use super::values::{ADDRESS_BYTES_MAX, WriterLease};
 use crate::log::{Log, Register, Slot, Term, Token};
 use crate::model::Instant;
 use crate::options::Options;
 use crate::protection::Protection;
+use crate::upkeep::SharedUpkeep;
 use crate::write::commit::outcome::{not_writer, reads_only};
 use crate::write::commit::queue::Committer;
 use crate::{Error, ErrorKind, Position, Result};
@@ -61,6 +62,7 @@ impl LeaseHolder {
 pub(crate) struct Seat {
     /// This repository, different from all others.
     pub(super) writer: Token,
+    pub(super) upkeep: Arc<SharedUpkeep>,
     pub(super) address: String,
     pub(super) lease_time: Duration,
     pub(super) state: Mutex<State>,
@@ -90,7 +92,7 @@ pub(super) struct State {
 
 impl Seat {
     /// Errors: `InvalidArgument` for an address that is too long.
-    pub(crate) fn new(options: &Options) -> Result<Seat> {
+    pub(crate) fn new(options: &Options, upkeep: Arc<SharedUpkeep>) -> Result<Seat> {
         let length = options.address.as_ref().map_or(0, String::len);
         if length > ADDRESS_BYTES_MAX {
             let text = format!("address: expected at most {ADDRESS_BYTES_MAX} bytes, found {length}");
@@ -99,11 +101,17 @@ impl Seat {
         let state =
             State { is_volunteer: true, seen: None, seen_since: Clock::now(), known: None, problem: None };
         Ok(Seat {
-            writer: Token::random(),
+            writer: upkeep.writer(),
+            upkeep,
             address: options.address.clone().unwrap_or_default(),
             lease_time: Duration::from_millis(options.lease_ms.max(1)),
             state: Mutex::new(state),
         })
+    }
+
+    /// The value that this repository keeps up beside the log while it writes.
+    pub(crate) fn upkeep(&self) -> &Arc<SharedUpkeep> {
+        &self.upkeep
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -231,7 +239,7 @@ impl Seat {
         if committer.is_writer() {
             return Ok(());
         }
-        let register = register(committer)?;
+        let register = self.upkeep.register()?;
         self.state().is_volunteer = true;
         while !self.look(register)? {
             let seen = self.state().seen.clone();
@@ -272,16 +280,15 @@ impl Seat {
     ///
     /// Errors: `NotWriter`; those of the register.
     pub(crate) fn check_upkeep(&self, committer: &Committer) -> Result<()> {
-        let own = Upkeep { term: committer.term(), writer: self.writer }.encode();
-        if register(committer)?.get(Slot::Upkeep)? == Some(own) {
-            return Ok(());
-        }
-        Err(not_writer(&self.known_address()))
+        self.upkeep.load_of(committer.term()).map(drop).map_err(|error| match error.kind() {
+            ErrorKind::NotWriter => not_writer(&self.known_address()),
+            _ => error,
+        })
     }
 
     /// Does what is due. A failed look or sign comes again next time.
     fn go_on(&self, committer: &Arc<Committer>) -> Result<()> {
-        let register = register(committer)?;
+        let register = self.upkeep.register()?;
         if committer.is_writer() {
             if !committer.is_sound() {
                 // It refuses writes until it is opened again. Without signs of life another one writes.
@@ -325,15 +332,6 @@ impl Seat {
     fn rest(&self, is_writer: bool) -> Duration {
         self.lease_time / if is_writer { SIGNS } else { LOOKS }
     }
-}
-
-pub(super) fn register(committer: &Committer) -> Result<&dyn Register> {
-    let log = committer.source().log();
-    log.register().ok_or_else(|| {
-        let text =
-            format!("{}: expected a log with a register; only such a one can be taken over", log.describe());
-        Error::new(ErrorKind::InvalidArgument, text)
-    })
 }
 
 /// Starts the thread of the lease: it gives signs of life, or waits until there are none. At its end it gives the lease

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use super::lease::{Seat, Sign};
-use super::values::Upkeep;
-use crate::log::{Appended, Call, Register, Slot, Term, Token};
-use crate::protection::Protection;
+use crate::log::{Appended, Call, Register, Term, Token};
 use crate::record::encode_term;
 use crate::write::commit::following::read_to_end;
 use crate::write::commit::queue::Committer;
@@ -14,7 +12,7 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// The clock of the store may differ from the own one by so much. Units: microseconds.
 const CLOCKS_APART_MAX: i64 = 2 * 1_000_000;
-/// A swap or an append is tried for so long.
+/// An append is tried for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -29,7 +27,7 @@ pub(super) fn promote(
     reason: &str,
 ) -> Result<()> {
     check_clock(register)?;
-    let known = register.get(Slot::Upkeep)?.as_deref().map(Upkeep::decode).transpose()?;
+    let known = seat.upkeep.load()?;
     let term = Term(known.as_ref().map_or(0, |upkeep| upkeep.term.0) + 1);
     // Order: the lease first, so that of several standbys one tries. It proves nothing.
     if !seat.sign(register, committer, Sign::Claim(term))? {
@@ -37,12 +35,11 @@ pub(super) fn promote(
         return Err(seat.locked());
     }
     // Order: before the log. Whatever the old writer keeps up beside the log fails from here on.
-    let own = Upkeep { term, writer: seat.writer };
-    if !swap_upkeep(register, known.as_ref(), &own)? {
+    if !seat.upkeep.begin_term(known.as_ref(), term)? {
         return Err(seat.locked());
     }
     let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
-    let begun = begin_term(committer, &own, known.is_none(), reason);
+    let begun = begin_term(committer, term, seat.writer, known.is_none(), reason);
     committer.return_sequencer(sequencer);
     begun?;
     // The writer before may have told instants up to there.
@@ -53,53 +50,30 @@ pub(super) fn promote(
     Ok(())
 }
 
-/// True if the value is the new one.
-fn swap_upkeep(register: &dyn Register, known: Option<&Upkeep>, own: &Upkeep) -> Result<bool> {
-    let value = own.encode();
-    let expected = known.map(Upkeep::encode);
-    let end = Clock::now() + PATIENCE;
-    loop {
-        // A swap without an answer may have happened, or happen later: the value tells.
-        let seen = if Protection::Swap.is_kept() { expected.clone() } else { register.get(Slot::Upkeep)? };
-        let swapped = register.swap(Slot::Upkeep, seen.as_deref(), &value);
-        if let Ok(true) = swapped {
-            return Ok(true);
-        }
-        match register.get(Slot::Upkeep) {
-            Ok(now) if now.as_ref() == Some(&value) => return Ok(true),
-            Ok(now) if now != expected => return Ok(false),
-            Err(error) if Clock::now() >= end => return Err(error),
-            _ if Clock::now() >= end => return swapped,
-            _ => std::thread::sleep(PAUSE),
-        }
-    }
-}
-
 /// Reads to the end of the log, and appends the record of the term there. The first writer of an empty log appends none: an
 /// imported history begins at position 1.
-fn begin_term(committer: &Committer, own: &Upkeep, is_first: bool, reason: &str) -> Result<()> {
+fn begin_term(committer: &Committer, own: Term, writer: Token, is_first: bool, reason: &str) -> Result<()> {
     let log = committer.source().log();
     let mut token = Token::random();
     let end = Clock::now() + PATIENCE;
     let mut sent: Option<(Position, Vec<u8>)> = None;
     loop {
         let read = read_to_end(committer)?;
-        if read.term > own.term {
-            let text =
-                format!("take over: expected term {}, found the record of term {}", own.term, read.term);
+        if read.term > own {
+            let text = format!("take over: expected term {own}, found the record of term {}", read.term);
             return Err(Error::new(ErrorKind::Locked, text));
         }
-        if read.term == own.term || is_first && read.position == Position::ZERO {
+        if read.term == own || is_first && read.position == Position::ZERO {
             return Ok(());
         }
         let at = read.position.next();
         // The same bytes for the same position: the outcome of an earlier try may be unknown.
         if sent.as_ref().is_none_or(|(position, _)| *position != at) {
             token = token.next();
-            sent = Some((at, encode_term(read.instant, own.term, own.writer, reason)));
+            sent = Some((at, encode_term(read.instant, own, writer, reason)));
         }
         let record = sent.as_ref().map(|(_, record)| record.as_slice()).unwrap_or_default();
-        let outcome = log.append_call(&Call { at, token, term: own.term, records: &[record] });
+        let outcome = log.append_call(&Call { at, token, term: own, records: &[record] });
         let error = match outcome {
             Appended::Stored | Appended::Taken => continue,
             Appended::Lost(error) => return Err(error),
@@ -128,7 +102,7 @@ fn check_clock(register: &dyn Register) -> Result<()> {
 pub(super) fn release(seat: &Seat, committer: &Committer) -> Result<()> {
     let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
     committer.return_sequencer(sequencer);
-    let register = super::lease::register(committer)?;
+    let register = seat.upkeep.register()?;
     if !seat.sign(register, committer, Sign::Release)? {
         seat.look(register)?;
     }

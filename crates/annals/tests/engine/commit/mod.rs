@@ -6,6 +6,7 @@ mod another_log;
 mod unanswered;
 mod repeats;
 mod takeovers;
+mod shared_stores;
 mod tags_of_logs;
 mod compacted_log;
 mod tickets;

@@ -63,7 +63,7 @@ fn create(repository: &Repository, name: &str) -> InstanceId {
 
 #[test]
 fn the_simulated_disk_keeps_a_store() {
-    conformance::check_store(&*store());
+    conformance::check_local_store(&*store());
 }
 
 #[test]

@@ -9,14 +9,11 @@ use annals::{Error, Result};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// The name of the thread.
-const NAME: &str = "annals-postgres";
-
 /// How much longer than a task a caller waits, which ends by its own deadline. It hides a thread that is not scheduled.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A thread with a runtime.
-pub(super) struct Runner {
+pub(crate) struct Runner {
     handle: Handle,
     // Dropped to end the thread.
     stop: Option<oneshot::Sender<()>>,
@@ -24,9 +21,11 @@ pub(super) struct Runner {
 }
 
 impl Runner {
+    /// Starts the thread `name`.
+    ///
     /// Errors: `Io` if the system gives no thread.
-    pub fn start() -> Result<Runner> {
-        let failed = |error| Error::io(format!("start the thread {NAME}"), error);
+    pub fn start(name: &str) -> Result<Runner> {
+        let failed = |error| Error::io(format!("start the thread {name}"), error);
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -35,7 +34,7 @@ impl Runner {
             // Names of hosts are looked up by threads that may hang.
             runtime.shutdown_background();
         };
-        let thread = std::thread::Builder::new().name(NAME.to_owned()).spawn(run).map_err(failed)?;
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run).map_err(failed)?;
         Ok(Runner { handle, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -55,6 +54,7 @@ impl Runner {
     }
 
     /// Runs `task` on the thread.
+    #[cfg(feature = "postgres")]
     pub fn go(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }

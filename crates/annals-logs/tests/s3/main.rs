@@ -1,0 +1,10 @@
+//! Objects and a register in S3 beside Moto: conformance, the engine on them, faults, and refusals.
+
+mod proxy;
+mod server;
+mod support;
+mod conformance;
+mod objects;
+mod engine;
+mod opening;
+mod lost_answers;
