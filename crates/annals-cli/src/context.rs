@@ -381,8 +381,9 @@ impl Context {
     fn open_unless_served(&self, access: Access) -> Result<std::result::Result<Repository, Place>> {
         let served = |remote| Ok(Err(Place::Server(Box::new(remote))));
         let mut reason = String::new();
-        if let annals_logs::Place::Log(log) = annals_logs::Place::parse(&self.path)? {
-            match server_of_log(&log, &self.global) {
+        let place = annals_logs::Place::parse(&self.path)?;
+        if let annals_logs::Place::Log(log) = &place {
+            match server_of_log(log, &self.global) {
                 Ok(Ok(remote)) => return served(remote),
                 Ok(Err(why)) => reason = why,
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -399,6 +400,13 @@ impl Context {
         };
         match opened {
             Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
+                // A server may have become the writer since the first look.
+                if let (annals_logs::Place::Log(log), true) = (&place, reason.is_empty()) {
+                    match server_of_log(log, &self.global)? {
+                        Ok(remote) => return served(remote),
+                        Err(why) => reason = why,
+                    }
+                }
                 served(server_of_folder(&self.path, &self.global, unasked(error, reason))?)
             }
             opened => opened.map(Ok),

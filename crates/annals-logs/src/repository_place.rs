@@ -25,6 +25,8 @@ pub struct LogPlace {
     url: String,
     /// A folder of this machine for checkpoints, so that opening reads only the latest records; `None` reads all.
     cache: Option<PathBuf>,
+    /// The URL of a store for contents, and for checkpoints unless `cache` has them; `None` keeps no contents.
+    objects: Option<String>,
 }
 
 impl Place {
@@ -41,7 +43,7 @@ impl Place {
             Error::new(ErrorKind::InvalidArgument, text)
         })?;
         crate::check(url)?;
-        Ok(Place::Log(LogPlace { url: url.to_owned(), cache: None }))
+        Ok(Place::Log(LogPlace { url: url.to_owned(), cache: None, objects: None }))
     }
 
     /// The folder; `None` for a log in a store.
@@ -61,6 +63,21 @@ impl Place {
             (Place::Log(log), cache) => Ok(Place::Log(LogPlace { cache, ..log })),
             (Place::Folder(_), Some(_)) => {
                 let text = "cache: expected a log in a store beside it, found a folder, which has its own checkpoints; leave \
+                            it out";
+                Err(Error::new(ErrorKind::InvalidArgument, text))
+            }
+        }
+    }
+
+    /// Sets the store of objects for contents and checkpoints, by its URL. All programs of the log name the same one.
+    ///
+    /// Errors: `InvalidArgument` for a repository in a folder, which has its own.
+    pub fn with_objects(self, objects: Option<String>) -> Result<Place> {
+        match (self, objects) {
+            (place, None) => Ok(place),
+            (Place::Log(log), objects) => Ok(Place::Log(LogPlace { objects, ..log })),
+            (Place::Folder(_), Some(_)) => {
+                let text = "objects: expected a log in a store beside them, found a folder, which has its own contents; leave \
                             it out";
                 Err(Error::new(ErrorKind::InvalidArgument, text))
             }
@@ -99,7 +116,17 @@ impl Place {
             Place::Log(place) => place,
         };
         let log = place.open_log(options.is_read_only)?;
-        let Some(folder) = &place.cache else { return Repository::with_log(log, options) };
+        let objects = place.objects.as_deref().map(|url| {
+            crate::open_store(url, &Options { is_read_only: options.is_read_only, ..Options::default() })
+        });
+        let objects = objects.transpose()?;
+        let options = annals::Options { contents: objects.clone().or(options.contents.clone()), ..options };
+        let Some(folder) = &place.cache else {
+            return match objects {
+                Some(objects) => Repository::with_log_and_store(log, objects, options),
+                None => Repository::with_log(log, options),
+            };
+        };
         // Checkpoints of another log would be refused, but need not be looked at.
         let folder = folder.join(log.id().to_string());
         let store: Arc<dyn Store> = Arc::new(DiskStore::new(Arc::new(RealDisk), &folder));

@@ -25,10 +25,10 @@ use crate::standby::poll;
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::upkeep::SharedUpkeep;
 use crate::write::{
-    Candidates, Committer, Limits, Proposal, Receipt, Seat, Transaction, Validator, not_writer, prepare,
-    reads_only, start, start_confirming, start_lease, transact,
+    Candidates, Committer, Limits, Proposal, Publisher, Receipt, Seat, Transaction, Validator, prepare,
+    refusal_at_first, start, start_confirming, start_lease, transact,
 };
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, Position, Result};
 
 /// A graph with its complete history, on one log. Clones share it; it closes when the last one is dropped.
 ///
@@ -227,15 +227,9 @@ impl Repository {
     /// budget. It has no committing thread: only one thread may commit at a time, and it must wait for each commit.
     pub(crate) fn forked(log: Arc<dyn Log>, from: Indexed, memory: Arc<Memory>) -> Result<Repository> {
         let forked = Some(from);
-        let parts = Parts {
-            log,
-            checkpoints: None,
-            folder: None,
-            is_store_named: true,
-            is_store_own: true,
-            warning: None,
-            forked,
-        };
+        let (checkpoints, folder, warning) = (None, None, None);
+        let parts =
+            Parts { log, checkpoints, folder, is_store_named: true, is_store_own: true, warning, forked };
         Repository::start(parts, None, memory, Options::default())
     }
 
@@ -272,14 +266,7 @@ impl Repository {
         })?;
         let seat = upkeep.as_ref().map(|upkeep| Seat::new(&options, Arc::clone(upkeep)));
         let seat = seat.transpose()?.map(Arc::new);
-        let read_only = match (options.is_read_only, &seat) {
-            (true, None) => {
-                let text = format!("{}: it is open read-only; open it for writing", log.describe());
-                Some(Error::new(ErrorKind::ReadOnly, text))
-            }
-            (true, Some(_)) => Some(reads_only(&log.describe(), "")),
-            (false, seat) => seat.as_ref().map(|_| not_writer("")),
-        };
+        let read_only = refusal_at_first(&log.describe(), options.is_read_only, seat.is_some());
         let limits = Limits {
             queue_transactions: options.queue_transactions_max,
             queue_bytes,
@@ -346,7 +333,7 @@ impl Repository {
             }
             threads
         };
-        threads.push(index(inner)?);
+        threads.push(Publisher::start(Arc::clone(inner.committer.publisher()))?);
         if inner.checkpoints.is_some() && !inner.options.is_read_only {
             threads.push(crate::maintenance::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
         }
@@ -607,13 +594,4 @@ fn upkeep_of(log: &Arc<dyn Log>, is_forked: bool, options: &Options) -> Option<A
     log.register().filter(|_| !is_forked)?;
     let grace = Duration::from_millis(options.removal_grace_ms);
     Some(Arc::new(SharedUpkeep::new(Arc::clone(log), grace)))
-}
-
-/// A thread that updates indexes after commits.
-fn index(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
-    let publisher = Arc::clone(inner.committer.publisher());
-    std::thread::Builder::new()
-        .name("annals-index".into())
-        .spawn(move || publisher.run())
-        .map_err(|source| Error::io("start the thread annals-index", source))
 }

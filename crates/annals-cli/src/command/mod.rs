@@ -189,6 +189,7 @@ impl Command {
                 Works::Alone("it copies one folder to another")
             }
             Command::Token(_) => Works::Alone("it writes a file of tokens"),
+            Command::Storage(_) => Works::OnFolder("it looks at the store of a log"),
             Command::Completions(_) => Works::Alone("it reads no repository"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),

@@ -48,6 +48,10 @@ pub struct Serve {
     /// latest one. Each server has its own.
     #[arg(long, value_name = "FOLDER")]
     pub cache: Option<PathBuf>,
+    /// Store of contents and checkpoints for a log in a store, such as s3://library/annals; the same one for all servers of
+    /// the log. With --cache, the checkpoints are there.
+    #[arg(long, value_name = "URL")]
+    pub objects: Option<String>,
     /// Of a log in a store: the address of this server, which the others tell to clients that want to write, and to commands,
     /// while this one writes [default: that of --public-url, or the one it listens at].
     #[arg(long, value_name = "URL")]
@@ -291,7 +295,7 @@ impl Serve {
     pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
         let place = Place::parse(self.folder.as_ref().unwrap_or(&global.repository))?;
-        let place = place.with_cache(self.cache.clone())?;
+        let place = place.with_cache(self.cache.clone())?.with_objects(self.objects.clone())?;
         if place.folder().is_some() && (self.is_standby || self.address.is_some()) {
             let text = "options standby and address: expected a log in a store beside them, found a folder; leave them out, or \
                         follow the folder with --read-only";

@@ -50,6 +50,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("backup", &["copy"]),
     ("restore", &["backup", "copy"]),
     ("compact", &[]),
+    ("storage", &["status"]),
     ("serve", &[]),
     ("token", &["new", "ada", "--role", "read"]),
     ("access", &["explain", "ada", "a"]),

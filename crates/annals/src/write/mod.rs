@@ -21,7 +21,8 @@ pub use candidate::{
 pub use commit::following::Following;
 pub(crate) use commit::following::{follow, follow_step, following};
 pub(crate) use commit::leader::{prepare, start};
-pub(crate) use commit::outcome::{not_writer, reads_only};
+pub(crate) use commit::outcome::refusal_at_first;
+pub(crate) use commit::publisher::Publisher;
 pub(crate) use commit::queue::{Committer, Limits};
 pub use commit::ticket::{Receipt, Ticket};
 pub use commit::validation::{Proposal, Validator};

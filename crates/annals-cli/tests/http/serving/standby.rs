@@ -340,3 +340,56 @@ fn a_write_that_comes_again_after_a_takeover_is_committed_once() {
     );
     assert_eq!(send(&second, "two").header("idempotent-replayed"), None);
 }
+
+/// Contents are in S3, and any server of the log gives them, also after the one that took them is gone.
+#[test]
+fn contents_in_s3_outlive_the_server_that_took_them() {
+    let place = new_place();
+    let moto = crate::moto::shared();
+    assert_eq!(moto.ask("PUT", "/served"), Some(200), "a bucket");
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n").unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let objects = format!(
+        "s3://served/annals?endpoint=http://127.0.0.1:{}&credentials-file={}",
+        moto.port,
+        key.display()
+    );
+    let first = start(&place, &["--objects", &objects]);
+    let second = start(&place, &["--standby", "--objects", &objects]);
+    let bytes = "of a book ".repeat(100_000);
+    let put = |server: &Server, id: &str| {
+        let path = format!("/v1/content/{id}?type=book");
+        let answer =
+            try_request(server.address, "PUT", &path, &[("content-type", "text/plain")], Some(&bytes))
+                .unwrap();
+        assert!(answer.status < 300, "{answer:?}");
+        answer.header("annals-position").unwrap().to_owned()
+    };
+    let get = |server: &Server, id: &str, position: &str| {
+        let headers = [("annals-wait-position", position)];
+        let path = format!("/v1/content/{id}");
+        let answer = try_request(server.address, "GET", &path, &headers, None).unwrap();
+        assert!(
+            answer.status == 200 && answer.body == bytes,
+            "{} of {} bytes",
+            answer.status,
+            answer.body.len()
+        );
+    };
+    let position = put(&first, "a");
+    get(&second, "a", &position);
+    first.kill();
+    writes(&second, "after");
+    get(&second, "a", "0");
+    put(&second, "b");
+    let third = start(&place, &["--read-only", "--objects", &objects]);
+    get(&third, "b", "0");
+    let without = Command::new(env!("CARGO_BIN_EXE_annals"))
+        .args(["serve", folder.path().to_str().unwrap(), "--create", "--objects", &objects])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(without.stderr).unwrap();
+    assert!(said.contains("objects: expected a log in a store") && !said.contains("hunter"), "{said}");
+}

@@ -18,6 +18,6 @@ mod anew;
 pub(super) mod following;
 pub(super) mod validation;
 pub(super) mod leader;
-mod publisher;
+pub(super) mod publisher;
 mod writing;
 pub(super) mod outcome;

@@ -23,6 +23,19 @@ pub(crate) fn reads_only(log: &str, address: &str) -> Error {
     Error::new(ErrorKind::ReadOnly, text).with("writer", address)
 }
 
+/// The error of writes at a repository that begins; `None` if it writes.
+pub(crate) fn refusal_at_first(log: &str, is_read_only: bool, is_shared: bool) -> Option<Error> {
+    match (is_read_only, is_shared) {
+        (false, false) => None,
+        (false, true) => Some(not_writer("")),
+        (true, true) => Some(reads_only(log, "")),
+        (true, false) => {
+            let text = format!("{log}: it is open read-only; open it for writing");
+            Some(Error::new(ErrorKind::ReadOnly, text))
+        }
+    }
+}
+
 /// Reports the same error to all.
 pub(crate) fn refuse(requests: impl IntoIterator<Item = CommitRequest>, error: &Error) {
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));

@@ -5,6 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::graph::Graph;
@@ -69,6 +70,14 @@ impl Publisher {
             work: Condvar::new(),
             taken: Condvar::new(),
         }
+    }
+
+    /// Starts a thread that updates indexes after commits.
+    pub(crate) fn start(publisher: Arc<Publisher>) -> Result<JoinHandle<()>> {
+        std::thread::Builder::new()
+            .name("annals-index".into())
+            .spawn(move || publisher.run())
+            .map_err(|source| Error::io("start the thread annals-index", source))
     }
 
     /// The published graph.
