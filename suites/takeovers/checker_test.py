@@ -92,7 +92,7 @@ class TheCheckerFinds(unittest.TestCase):
             with self.subTest(rule=rule, number=number):
                 history = right()
                 break_it(history)
-                found = {name for name, texts in judge(history, False).found.items() if texts}
+                found = {name for name, texts in judge(history).found.items() if texts}
                 self.assertIn(rule, found, f"found only {found}")
 
     def test_nothing_in_a_right_history(self) -> None:

@@ -18,8 +18,25 @@ class Verdict:
 
     found: dict[str, list[str]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    void: list[str] = field(default_factory=list)
+    # The kinds of the faults that count.
+    kinds: set[str] = field(default_factory=set)
     recovered_max: float = 0.0
+
+    def add(self, other: "Verdict") -> None:
+        """Adds the verdict on a run beside this one."""
+        for rule, found in other.found.items():
+            self.found.setdefault(rule, []).extend(found)
+        for name, count in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+        self.kinds |= other.kinds
+        self.recovered_max = max(self.recovered_max, other.recovered_max)
+
+    @property
+    def void(self) -> list[str]:
+        """What did not happen often enough for the run to prove anything."""
+        least = max(1, UNKNOWN_MIN * self.counts["faults"] // FAULTS_FULL)
+        wanted = {"unknown and landed": least, "unknown and not landed": least, "tries behind a term": 1, "late landings": 1}
+        return [f"expected at least {count} {name}, found {self.counts[name]}" for name, count in wanted.items() if self.counts[name] < count]
 
     @property
     def broken(self) -> set[str]:
@@ -31,7 +48,7 @@ class Verdict:
         return not self.broken
 
     def lines(self) -> Iterator[str]:
-        yield ", ".join(f"{name} {count}" for name, count in self.counts.items())
+        yield ", ".join(f"{name} {count}" for name, count in self.counts.items()) + f", kinds of faults {len(self.kinds)}"
         yield f"longest time from a kill -9 of the writer to the first acknowledged write: {self.recovered_max:.1f} s"
         for rule, found in self.found.items():
             for text in found[:SHOWN_MAX]:
@@ -55,8 +72,8 @@ def behind(appends: list[Append], calls: list[Call]) -> list[Append]:
     return found
 
 
-def judge(history: History, is_void_checked: bool = True) -> Verdict:
-    """Asks each rule. A run without what can go wrong is void."""
+def judge(history: History) -> Verdict:
+    """Asks each rule."""
     evidence = Evidence(history)
     verdict = Verdict({rule.__name__: list(rule(evidence)) for rule in RULES})
     by_outcome = {name: [write for write in history.writes if write.outcome == name] for name in (ACKNOWLEDGED, REFUSED, UNREACHED, UNKNOWN)}
@@ -66,7 +83,6 @@ def judge(history: History, is_void_checked: bool = True) -> Verdict:
     verdict.counts = {
         "faults": len(counted),
         "faults without writes in flight": len(history.faults) - len(counted),
-        "kinds of faults": len({fault.kind for fault in history.faults}),
         "terms": len({call.term for call in history.calls}),
         "records": len(history.records),
         "acknowledged": len(by_outcome[ACKNOWLEDGED]),
@@ -85,9 +101,5 @@ def judge(history: History, is_void_checked: bool = True) -> Verdict:
     kills = [fault.recovered for fault in history.faults
              if fault.kind.startswith("kill writer") and "slow" not in fault.kind and fault.recovered is not None]
     verdict.recovered_max = max(kills, default=0.0)
-    if is_void_checked:
-        least = max(1, UNKNOWN_MIN * len(history.faults) // FAULTS_FULL)
-        wanted = {"unknown and landed": least, "unknown and not landed": least, "tries behind a term": 1, "late landings": 1}
-        verdict.void = [f"expected at least {count} {name}, found {verdict.counts[name]}"
-                        for name, count in wanted.items() if verdict.counts[name] < count]
+    verdict.kinds = {fault.kind for fault in counted}
     return verdict

@@ -1,7 +1,8 @@
 """Kills, stops and cuts servers over one log in PostgreSQL, and judges what their clients were told.
 
-run [--faults N] [--seed N] [--page FILE] [--keep]  makes N faults (TAKEOVERS_FAULTS, or 20), and judges
-run check                                           the tests of the judge only
+run [--faults N] [--beside N] [--seed N] [--page FILE] [--keep]
+                                                    makes N faults (TAKEOVERS_FAULTS, or 20), and judges
+run check                                           the tests of the judge and of the proxies only
 run judge FOLDER                                    judges a run that was kept
 run switches [NAME …] [--faults N]                  leaves one protection out, and expects that the judge finds it within N faults (50)
 
@@ -13,6 +14,7 @@ import pathlib
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,13 +33,11 @@ SWITCHES = ("token", "term", "durable", "unknown", "swap", "settled", "lease")
 HARMLESS = "lease"
 # With a protection left out, each group of so many faults has servers of its own: some do not survive it.
 GROUP = 10
-# A run is ended after so much for each fault. Units: seconds.
-FAULT_SECONDS_MAX = 90
 
 
 def check() -> int:
-    """Runs the tests of the judge. Shape: how many there are."""
-    tests = unittest.defaultTestLoader.loadTestsFromName("checker_test")
+    """Runs the tests of the judge and of the proxies. Shape: how many there are."""
+    tests = unittest.defaultTestLoader.loadTestsFromNames(["checker_test", "store_messages_test"])
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(tests)
     if not outcome.wasSuccessful():
         raise SystemExit(f"takeovers: {tests.countTestCases()} passed, {len(outcome.failures) + len(outcome.errors)} failed")
@@ -51,8 +51,9 @@ def program() -> pathlib.Path:
     return found.resolve()
 
 
-def drive(folder: pathlib.Path, seed: int, count: int, environment: dict[str, str], is_told: bool = True) -> History:
-    """Makes faults beside clients, ends them, and reads the store."""
+def drive(folder: pathlib.Path, seed: int, count: int, left_out: str = "") -> None:
+    """Makes faults beside clients, ends them, and reads the store. Without a protection the first trouble ends the faults."""
+    environment = {"ANNALS_LEAVE_OUT": left_out} if left_out else {}
     cluster = Cluster(folder, program(), environment)
     try:
         crowd = Crowd(cluster, seed)
@@ -60,7 +61,9 @@ def drive(folder: pathlib.Path, seed: int, count: int, environment: dict[str, st
         try:
             for _ in range(count):
                 fault = faults.make()
-                if is_told:
+                if left_out and cluster.history.troubles:
+                    break
+                if not left_out:
                     recovered = "" if fault.recovered is None else f", a write after {fault.recovered:.1f} s"
                     print(f"{fault.number:4} {fault.kind}: {fault.end - fault.start:.1f} s{recovered} {fault.note}", flush=True)
         except Stuck as stuck:
@@ -71,7 +74,23 @@ def drive(folder: pathlib.Path, seed: int, count: int, environment: dict[str, st
     finally:
         cluster.close()
     cluster.history.write_to(folder / HISTORY)
-    return cluster.history
+
+
+def drive_beside(seed: int, count: int, beside: int, left_out: str = "") -> list[pathlib.Path]:
+    """Makes the faults with several clusters at the same time, each in a process of its own. Shape: their folders."""
+    children = []
+    for number in range(beside):
+        folder, share = new_folder(), count // beside + (number < count % beside)
+        command = [sys.executable, __file__, "drive", str(folder), "--faults", str(share), "--seed", str(seed + number), "--without", left_out]
+        children.append((folder, subprocess.Popen(command)))
+    try:
+        codes = [child.wait() for _, child in children]
+    finally:
+        for _, child in children:
+            child.terminate()
+    if any(codes):
+        raise SystemExit(f"takeovers: a driver failed; its folder is one of {', '.join(str(folder) for folder, _ in children)}")
+    return [folder for folder, _ in children]
 
 
 def new_folder() -> pathlib.Path:
@@ -81,18 +100,22 @@ def new_folder() -> pathlib.Path:
     return folder
 
 
-def run(count: int, seed: int, to_page: str, is_kept: bool) -> int:
-    passed, folder, begun = check(), new_folder(), time.time()
-    print(f"takeovers: {count} faults with the seed {seed}; repeat them with --faults {count} --seed {seed}", flush=True)
-    verdict = judge(drive(folder, seed, count, {}))
+def run(count: int, beside: int, seed: int, to_page: str, is_kept: bool) -> int:
+    passed, begun, verdict = check(), time.time(), Verdict()
+    options = f"--faults {count} --seed {seed}" + (f" --beside {beside}" if beside > 1 else "")
+    print(f"takeovers: {count} faults with the seed {seed}; repeat them with {options}", flush=True)
+    folders = drive_beside(seed, count, beside)
+    for folder in folders:
+        verdict.add(judge(History.read_from(folder / HISTORY)))
     print("\n".join(verdict.lines()))
     is_good = verdict.is_clean and not verdict.void
     if is_good and to_page:
-        page.write(pathlib.Path(to_page), verdict, seed, time.time() - begun)
-    if is_good and not is_kept:
-        shutil.rmtree(folder)
-    else:
-        print(f"takeovers: the history and the logs of the servers are in {folder}")
+        page.write(pathlib.Path(to_page), verdict, f"suites/takeovers/run {options}", time.time() - begun)
+    for folder in folders:
+        if is_good and not is_kept:
+            shutil.rmtree(folder)
+        else:
+            print(f"takeovers: the history and the logs of the servers are in {folder}")
     passed += sum(not found for found in verdict.found.values())
     failed = sum(bool(found) for found in verdict.found.values()) + len(verdict.void)
     print(f"takeovers: {passed} passed, {failed} failed")
@@ -104,14 +127,17 @@ def leave_out(name: str, seed: int, count: int) -> bool:
     verdict, made = Verdict(), 0
     # A server that does not go on is no proof that the judge finds what it told its clients.
     while made < count and not (verdict.broken - {"troubles"}):
-        folder = new_folder()
-        history = drive(folder, seed + made, min(GROUP, count - made), {"ANNALS_LEAVE_OUT": name}, False)
-        verdict = judge(history, False)
-        made += min(GROUP, count - made)
-        if name != HARMLESS or verdict.is_clean:
-            shutil.rmtree(folder)
+        share, beside = (count, count // GROUP) if name == HARMLESS else (min(GROUP, count - made), 1)
+        for folder in drive_beside(seed + made, share, max(1, beside), name):
+            verdict.add(judge(History.read_from(folder / HISTORY)))
+            if name != HARMLESS or verdict.is_clean:
+                shutil.rmtree(folder)
+            else:
+                print(f"takeovers: the history and the logs of the servers are in {folder}")
+        made += share
     rules = {rule: verdict.found[rule][0] for rule in sorted(verdict.broken)}
     is_right = not rules if name == HARMLESS else bool(verdict.broken - {"troubles"})
+    made = verdict.counts["faults"]
     print(f"{'right' if is_right else 'WRONG'}: without {name}, within {made} faults: {', '.join(rules) or 'nothing found'}", flush=True)
     for rule, text in rules.items():
         print(f"       {rule}: {text[:240]}", flush=True)
@@ -129,7 +155,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("command", nargs="*")
     parser.add_argument("--faults", type=int)
+    parser.add_argument("--beside", type=int, default=1)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("ANNALS_FIRST_SEED", random.randrange(1 << 32))))
+    parser.add_argument("--without", default="", choices=["", *SWITCHES])
     parser.add_argument("--page", default="")
     parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
@@ -137,7 +165,11 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     command, *names = arguments.command or ["run"]
     if command == "run" and not names:
-        return run(arguments.faults or int(os.environ.get("TAKEOVERS_FAULTS", 20)), arguments.seed, arguments.page, arguments.keep)
+        count = arguments.faults or int(os.environ.get("TAKEOVERS_FAULTS", 20))
+        return run(count, arguments.beside, arguments.seed, arguments.page, arguments.keep)
+    if command == "drive" and len(names) == 1 and arguments.faults:
+        drive(pathlib.Path(names[0]), arguments.seed, arguments.faults, arguments.without)
+        return 0
     if command == "check" and not names:
         print(f"takeovers: {check()} passed, 0 failed")
         return 0

@@ -20,9 +20,8 @@ def machine() -> str:
     return f"{cores} cores of {model or platform.machine()}, {memory}"
 
 
-def write(path: pathlib.Path, verdict: Verdict, seed: int, seconds: float) -> None:
+def write(path: pathlib.Path, verdict: Verdict, command: str, seconds: float) -> None:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    faults = verdict.counts["faults"] + verdict.counts["faults without writes in flight"]
     lines = [
         "# Takeovers",
         "",
@@ -30,11 +29,12 @@ def write(path: pathlib.Path, verdict: Verdict, seed: int, seconds: float) -> No
         "[how](../takeovers.md). `suites/takeovers/run` made this page.",
         "",
         f"Commit `{commit}`, {time.strftime('%Y-%m-%d', time.gmtime())}, {machine()}, debug build, "
-        f"`suites/takeovers/run --faults {faults} --seed {seed}`, {seconds / 60:.0f} minutes.",
+        f"`{command}`, {seconds / 60:.0f} minutes.",
         "",
         "| in the run | |",
         "|---|---|",
         *(f"| {name} | {count:,} |" for name, count in verdict.counts.items()),
+        f"| kinds of faults | {len(verdict.kinds)} |",
         f"| longest time from `kill -9` of the writer to the first acknowledged write | {verdict.recovered_max:.1f} s |",
         "",
         "| rule | broken |",

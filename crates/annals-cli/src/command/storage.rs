@@ -46,7 +46,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let status = annals_logs::status(&place, &Options::default())?;
             if context.output.is_json() {
                 return context.output.json_line(
-                    &json!({
+                    json!({
                         "place": status.place,
                         "id": status.id.to_string(),
                         "position": status.tail.0,
@@ -68,7 +68,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         Action::Adopt => {
             let id = annals_logs::adopt(&place, &Options::default())?;
             if context.output.is_json() {
-                return context.output.json_line(&json!({ "id": id.to_string() }).to_string().as_bytes());
+                return context.output.json_line(json!({ "id": id.to_string() }).to_string().as_bytes());
             }
             context.output.line(format!("the log has the id {id} now; start the servers again"))
         }

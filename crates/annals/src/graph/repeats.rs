@@ -1,6 +1,6 @@
 //! The latest idempotency keys: the commit that a request has made already.
 
-use crate::model::IdempotencyKey;
+use crate::IdempotencyKey;
 use crate::structures::key_set::KeySet;
 use crate::{Error, ErrorKind, Position, Result};
 

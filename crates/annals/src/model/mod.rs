@@ -30,7 +30,7 @@ pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_i
 pub use anchor::{Anchor, AnchoredClassification};
 pub use attribute_definition::AttributeDefinition;
 pub use binary::{Content, Digest, DigestAlgorithm, MEDIA_TYPE_BYTES_MAX, SHA256_BYTES, Sha256};
-pub use change::{Change, IdempotencyKey, Record};
+pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id, ROOT_ID};
 pub use instant_text::InstantText;

@@ -12,10 +12,10 @@ use super::value::{self, Read, array, decode_value, malformed, map, room, skip_r
 use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::Bag;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy,
-    IdempotencyKey, InstanceId, Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
+    Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, IdempotencyKey, Position, Result};
 
 type Properties = Vec<(Arc<str>, Value)>;
 

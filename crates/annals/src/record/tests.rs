@@ -298,7 +298,7 @@ fn record() -> impl Strategy<Value = Record> {
     let change = (action(), proptest::option::of(instant()), proptest::option::of(anchor))
         .prop_map(|(action, valid_from, anchor)| Change { action, valid_from, anchor });
     let changes = proptest::collection::vec(change, 0..6);
-    let key = proptest::option::of(any::<[u8; 24]>().prop_map(crate::model::IdempotencyKey));
+    let key = proptest::option::of(any::<[u8; 24]>().prop_map(crate::IdempotencyKey));
     (instant(), ".{0,8}", ".{0,8}", proptest::option::of(instant()), key, changes).prop_map(
         |(instant, author, message, valid_from, idempotency_key, changes)| Record {
             instant,

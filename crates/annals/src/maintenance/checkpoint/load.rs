@@ -27,9 +27,9 @@ use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::graph::table::{Meanings, Table};
 use crate::log::LogId;
 use crate::memory::{Memory, StoredData};
-use crate::model::{Action, IdempotencyKey, TypeDefinition};
+use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
-use crate::{Error, Position};
+use crate::{Error, IdempotencyKey, Position};
 
 /// Most blocks that wait for the thread that reads a table: few, so that their memory is used again.
 const WAITING_BLOCKS_MAX: usize = 1;

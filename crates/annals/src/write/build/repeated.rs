@@ -1,8 +1,8 @@
 //! Requests that come again: the receipt of the commit that they have made already.
 
 use super::transaction::Transaction;
+use crate::IdempotencyKey;
 use crate::Result;
-use crate::model::IdempotencyKey;
 use crate::read::Snapshot;
 use crate::write::commit::ticket::Receipt;
 
