@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use annals::{Error, ErrorKind, Result};
+use annals::{Error, Result};
 use annals_logs::LogPlace;
 use annals_server::KnownServer;
 
@@ -39,7 +39,7 @@ pub fn server_of_log(log: &LogPlace, global: &Global) -> Result<std::result::Res
 
 /// The error of a repository that another program writes, with the reason why that one is not asked.
 pub fn unasked(locked: Error, reason: String) -> Error {
-    match reason.is_empty() || locked.kind() != ErrorKind::Locked {
+    match reason.is_empty() {
         true => locked,
         false => locked.with("no server is asked", reason),
     }

@@ -380,12 +380,12 @@ impl Context {
     /// Errors: those of opening it, with the reason why no server is asked; those of the token.
     fn open_unless_served(&self, access: Access) -> Result<std::result::Result<Repository, Place>> {
         let served = |remote| Ok(Err(Place::Server(Box::new(remote))));
-        let mut reason = String::new();
         let place = annals_logs::Place::parse(&self.path)?;
         if let annals_logs::Place::Log(log) = &place {
             match server_of_log(log, &self.global) {
                 Ok(Ok(remote)) => return served(remote),
-                Ok(Err(why)) => reason = why,
+                // It may be gone: then the lease ends.
+                Ok(Err(_)) => {}
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 Err(_) if access == Access::Create => {}
                 Err(error) => {
@@ -399,15 +399,14 @@ impl Context {
             Access::Create => self.open_or_create(),
         };
         match opened {
-            Err(error) if error.kind() == ErrorKind::Locked && !self.global.is_local => {
-                // A server may have become the writer since the first look.
-                if let (annals_logs::Place::Log(log), true) = (&place, reason.is_empty()) {
-                    match server_of_log(log, &self.global)? {
-                        Ok(remote) => return served(remote),
-                        Err(why) => reason = why,
+            Err(locked) if locked.kind() == ErrorKind::Locked && !self.global.is_local => {
+                served(match &place {
+                    // A server may have begun to write meanwhile.
+                    annals_logs::Place::Log(log) => {
+                        server_of_log(log, &self.global)?.map_err(|reason| unasked(locked, reason))?
                     }
-                }
-                served(server_of_folder(&self.path, &self.global, unasked(error, reason))?)
+                    annals_logs::Place::Folder(folder) => server_of_folder(folder, &self.global, locked)?,
+                })
             }
             opened => opened.map(Ok),
         }
