@@ -6,6 +6,7 @@ use std::time::{Duration, Instant as Clock};
 use super::lease::{Seat, Sign};
 use super::values::Upkeep;
 use crate::log::{Appended, Call, Register, Slot, Term, Token};
+use crate::model::Instant;
 use crate::protection::Protection;
 use crate::record::encode_term;
 use crate::write::commit::following::read_to_end;
@@ -41,12 +42,12 @@ pub(super) fn promote(
     if !swap_upkeep(register, known.as_ref(), &own)? {
         return Err(seat.locked());
     }
+    // The writer before may have told instants as settled up to there.
+    let told = seat.state().known.as_ref().map(|lease| lease.end).unwrap_or_default();
     let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
-    let begun = begin_term(committer, &own, known.is_none(), reason);
+    let begun = begin_term(committer, &own, known.is_none(), told, reason);
     committer.return_sequencer(sequencer);
     begun?;
-    // The writer before may have told instants up to there.
-    let told = seat.state().known.as_ref().map(|lease| lease.end).unwrap_or_default();
     committer.begin_writing(term, told, told);
     // If this fails, the thread of the lease does it again.
     let _ = seat.sign(register, committer, Sign::Life);
@@ -76,8 +77,14 @@ fn swap_upkeep(register: &dyn Register, known: Option<&Upkeep>, own: &Upkeep) ->
 }
 
 /// Reads to the end of the log, and appends the record of the term there. The first writer of an empty log appends none: an
-/// imported history begins at position 1.
-fn begin_term(committer: &Committer, own: &Upkeep, is_first: bool, reason: &str) -> Result<()> {
+/// imported history begins at position 1. The record has no instant before `told`.
+fn begin_term(
+    committer: &Committer,
+    own: &Upkeep,
+    is_first: bool,
+    told: Instant,
+    reason: &str,
+) -> Result<()> {
     let log = committer.source().log();
     let mut token = Token::random();
     let end = Clock::now() + PATIENCE;
@@ -96,7 +103,7 @@ fn begin_term(committer: &Committer, own: &Upkeep, is_first: bool, reason: &str)
         // The same bytes for the same position: the outcome of an earlier try may be unknown.
         if sent.as_ref().is_none_or(|(position, _)| *position != at) {
             token = token.next();
-            sent = Some((at, encode_term(read.instant, own.term, own.writer, reason)));
+            sent = Some((at, encode_term(read.instant.max(told), own.term, own.writer, reason)));
         }
         let record = sent.as_ref().map(|(_, record)| record.as_slice()).unwrap_or_default();
         let outcome = log.append_call(&Call { at, token, term: own.term, records: &[record] });
@@ -114,7 +121,7 @@ fn begin_term(committer: &Committer, own: &Upkeep, is_first: bool, reason: &str)
 
 /// Refuses to take over with a clock that would drag the instants of all records along.
 fn check_clock(register: &dyn Register) -> Result<()> {
-    let (own, theirs) = (crate::model::Instant::now(), register.now()?);
+    let (own, theirs) = (Instant::now(), register.now()?);
     if own.micros().abs_diff(theirs.micros()) <= CLOCKS_APART_MAX.unsigned_abs() {
         return Ok(());
     }
