@@ -31,6 +31,8 @@ use crate::stop::Outcome;
 
 /// Longest time until a connection is made.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// The same for the server that a lease names: it may be gone, and then the command goes on without it.
+const LEASE_CONNECT_TIME: Duration = Duration::from_secs(3);
 /// Longest time until an answer begins, if it is not one of long work, and between two parts of it.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 /// A server that is silent for this time is asked whether it lives, and as often again.
@@ -144,7 +146,7 @@ impl Remote {
         let url = known.url.clone();
         let remote =
             Remote::new(&url, None, authorities).map_err(|error| format!("{url}: {}", error.text()))?;
-        Remote { known: Some(Rc::new(known)), ..remote }.connected()
+        Remote { known: Some(Rc::new(known)), ..remote }.connected(CONNECT_TIME)
     }
 
     /// The server that writes to a log in a store, by the address in its lease: one on this machine if it proves that it holds
@@ -162,7 +164,7 @@ impl Remote {
             return Remote::of_folder(KnownServer::of_lease(holder), authorities);
         }
         match remote.tls.is_some() {
-            true => remote.connected(),
+            true => remote.connected(LEASE_CONNECT_TIME),
             false => Err(format!("{url}: {expected}")),
         }
     }
@@ -170,8 +172,8 @@ impl Remote {
     /// The same with a connection.
     ///
     /// Errors: the reason why there is none.
-    fn connected(self) -> std::result::Result<Remote, String> {
-        let connecting = async { timeout(CONNECT_TIME, self.connect()).await };
+    fn connected(self, time: Duration) -> std::result::Result<Remote, String> {
+        let connecting = async { timeout(time, self.connect()).await };
         let connected = self.runtime.block_on(unless(connecting));
         let connected = connected.and_then(|connected| connected.map_err(|_| late("connect"))).flatten();
         let connection = connected.map_err(|error| format!("{}: {error}", self.name))?;

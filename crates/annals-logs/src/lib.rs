@@ -21,6 +21,7 @@
 
 mod options;
 mod repository_place;
+mod status;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 
@@ -31,6 +32,7 @@ use annals::{Error, ErrorKind, Result};
 
 pub use options::Options;
 pub use repository_place::{LogPlace, Place};
+pub use status::{Status, adopt, status};
 
 /// Opens the log at `place`, and creates it there if it is missing and opened for writing.
 ///

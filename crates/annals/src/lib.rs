@@ -87,6 +87,7 @@
 mod error;
 mod position;
 mod cancel;
+mod idempotency_key;
 mod protection;
 mod structures;
 mod model;
@@ -124,6 +125,7 @@ pub use crate::maintenance::sent_backup::{BackupPart, ReceivedBackup};
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;
+pub use idempotency_key::IdempotencyKey;
 pub use memory::ReservedMemory;
 pub use model::*;
 pub use observer::Observer;

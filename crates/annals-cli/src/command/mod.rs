@@ -41,6 +41,7 @@ mod check;
 mod backup;
 mod restore;
 mod compact;
+mod storage;
 mod serve;
 mod access;
 mod token;
@@ -138,6 +139,7 @@ enum Command {
     Backup(backup::Arguments),
     Restore(restore::Arguments),
     Compact(compact::Arguments),
+    Storage(storage::Arguments),
     Serve(Box<serve::Serve>),
     Token(token::Arguments),
     Access(access::Arguments),
@@ -160,6 +162,7 @@ impl Command {
                 | Command::Fixity(_)
                 | Command::Backup(_)
                 | Command::Compact(_)
+                | Command::Storage(_)
                 | Command::Serve(_)
                 | Command::Token(_)
                 | Command::Access(_)
@@ -325,6 +328,7 @@ fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
         Command::Backup(arguments) => backup::run(context, arguments),
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Compact(arguments) => compact::run(context, arguments),
+        Command::Storage(arguments) => storage::run(context, arguments),
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
         Command::Token(arguments) => token::run(context, arguments),
         Command::Access(arguments) => access::run(context, arguments),

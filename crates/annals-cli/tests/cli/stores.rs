@@ -104,6 +104,56 @@ fn beside_a_server_commands_ask_it_and_never_become_the_writer() {
     assert!(on.ok(&["get", "ada"]).contains('3'));
 }
 
+/// Only `https`, and this machine, get requests: a lease may name any address.
+#[test]
+fn a_server_elsewhere_is_asked_over_https_only() {
+    let on = OnLog::new();
+    on.ok(&["import", "people.jsonl"]);
+    for (address, expected) in [
+        ("http://192.0.2.1:8280", "expected a URL with https, or of this machine"),
+        ("https://nowhere.invalid", "https://nowhere.invalid: "),
+    ] {
+        let server = on.serve(&["--address", address]);
+        assert_eq!(server.get("/health/ready").json()["writer"], address);
+        let start = Instant::now();
+        let refused = on.run(&["set", "ada", "n=1"]);
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+        assert!(refused.code == 4 && refused.err.contains("[locked]"), "{refused:?}");
+        assert!(refused.err.contains("no server is asked") && refused.err.contains(expected), "{refused:?}");
+        // It reads the log itself.
+        on.ok(&["get", "ada"]);
+        server.terminate();
+        assert!(server.ended_well());
+    }
+}
+
+#[test]
+fn a_server_with_tls_is_asked_if_its_certificate_is_trusted() {
+    let on = OnLog::new();
+    on.ok(&["import", "people.jsonl"]);
+    let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    on.place.write("cert.pem", &pair.cert.pem());
+    on.place.write("key.pem", &pair.signing_key.serialize_pem());
+    let (certificate, key) = (on.place.path("cert.pem"), on.place.path("key.pem"));
+    let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    let server = Server::start_opening(Path::new(&on.log), &[&["--standby"], &files[..]].concat());
+    let start = Instant::now();
+    let told = format!("https://localhost:{}", server.address.port());
+    // It has no certificate to trust, so it reads that the server writes, and ends.
+    let refused = loop {
+        let done = on.run(&["set", "ada", "n=1"]);
+        if done.code != 0 {
+            break done;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "the server does not write");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert!(refused.code == 4 && refused.err.contains(&told), "{refused:?}");
+    assert!(refused.err.contains("certificate"), "{refused:?}");
+    on.ok(&["set", "ada", "n=2", "--ca-file", "cert.pem"]);
+    assert!(on.ok(&["--local", "get", "ada"]).contains('2'));
+}
+
 /// A process that listens where a killed server did gets neither the token nor the change.
 #[test]
 fn a_process_in_place_of_the_server_gets_nothing() {
@@ -217,4 +267,36 @@ fn a_password_comes_from_a_file_or_the_environment() {
     assert!(id.is_string());
     let told = [server.get("/metrics").body, server.get("/health/ready").body].concat();
     assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[test]
+fn storage_tells_how_durable_a_log_is_and_adopts_it() {
+    let on = OnLog::new();
+    let missing = on.run(&["storage", "status"]);
+    assert_eq!(missing.code, 3, "{missing:?}");
+    on.ok(&["import", "people.jsonl"]);
+    let shown = on.ok(&["storage", "status"]);
+    assert!(shown.contains("durability  each commit is synced"), "{shown}");
+    let told =
+        || -> serde_json::Value { serde_json::from_str(&on.ok(&["storage", "status", "--json"])).unwrap() };
+    let before = told();
+    assert_eq!(before["position"], 1, "{before}");
+    let server = on.serve(&[]);
+    let refused = on.run(&["storage", "adopt"]);
+    assert!(refused.code == 4 && refused.err.contains("stop it"), "{refused:?}");
+    let known = server.get("/v1/entities/ada");
+    let tag = known.header("etag").unwrap().to_owned();
+    server.terminate();
+    assert!(server.ended_well());
+    on.ok(&["storage", "adopt"]);
+    let after = told();
+    assert_ne!(after["id"], before["id"]);
+    assert_eq!(after["position"], 2, "with the record of the server's term: {after}");
+    // Tags from before name nothing.
+    let server = on.serve(&[]);
+    let headers = [("if-match", &*tag), ("content-type", "application/merge-patch+json")];
+    let changed = server.request("PATCH", "/v1/entities/ada", &headers, Some("{\"n\": 1}"));
+    assert_eq!(changed.status, 412, "{changed:?}");
+    let folder = Done::of(command_in(&on.place.path(""), &["-r", "copy", "storage", "status"]));
+    assert!(folder.code == 2 && folder.err.contains("found a folder"), "{folder:?}");
 }

@@ -206,6 +206,15 @@ pub fn check_described(
         return None;
     }
     let operation = operation.unwrap_or_else(|| panic!("{what} is not described, and answers {answer:?}"));
+    if answer.header("idempotent-replayed").is_some() {
+        assert!(operation.parameters.iter().any(|(name, _)| name == "idempotency-key"), "{what}: {answer:?}");
+        check(
+            &what,
+            if path == "/v1/transactions" { "TransactionReceipt" } else { "Receipt" },
+            &json(&answer.body),
+        );
+        return None;
+    }
     let declared = operation
         .answers
         .iter()

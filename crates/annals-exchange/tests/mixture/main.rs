@@ -30,6 +30,7 @@ mod roles;
 mod rules;
 mod see;
 mod settled;
+mod repeats;
 mod sights;
 mod subtree_tags;
 mod taken_back;

@@ -62,6 +62,9 @@ pub struct World {
     pub(crate) clients: Vec<Client>,
     /// Instants as of which the last record was read, and that record.
     pub(crate) settled: Vec<(Instant, Position)>,
+    /// Receipts of commits with keys.
+    pub(crate) receipts: Vec<(IdempotencyKey, Receipt)>,
+    pub(crate) keys_count: usize,
     /// A reader beside the writer.
     pub(crate) follower: Option<Repository>,
 }
@@ -96,6 +99,8 @@ impl World {
             writers: Vec::new(),
             clients: Client::all(),
             settled: Vec::new(),
+            receipts: Vec::new(),
+            keys_count: 0,
             follower: None,
         };
         world.writers = Writer::any(&mut world.random);
@@ -201,6 +206,7 @@ impl World {
         self.check_followed();
         self.check_edited();
         self.check_settled();
+        self.check_repeats();
         for ((is_link, _, name), seen) in found {
             let instance = instance(is_link, &name);
             let revision = snapshot.revision(&instance).expect("it is there");
@@ -336,6 +342,7 @@ impl World {
         let snapshot = follower.snapshot();
         assert_eq!(snapshot.position().0, self.position(), "the follower: {}", self.what());
         self.check_settled_in(follower);
+        self.check_repeats_in(follower);
         let own = self.repository().snapshot();
         let found = of_snapshot(follower, &snapshot);
         assert_eq!(found, of_snapshot(self.repository(), &own), "the follower: {}", self.what());
@@ -383,14 +390,23 @@ impl World {
             let mut trial = self.repository().transaction();
             push_all(&mut trial, &stored).and_then(|()| trial.dry_run()).map(drop)
         });
-        let found = self.repository().transact(|t| push_all(t, &stored));
+        let key = self.any_key();
+        let found = self.repository().transact(|t| {
+            key.into_iter().for_each(|key| _ = t.idempotency_key(key));
+            push_all(t, &stored)
+        });
         if let Some(tried) = tried {
             let kinds = (tried.map_err(|error| error.kind()), found.as_ref().map(drop).map_err(Error::kind));
             assert_eq!(kinds.0, kinds.1, "a trial, and the commit: {}", self.what());
         }
         self.judge(&works, found.as_ref().map(drop), &expected);
         match expected {
-            Ok(changes) if !changes.is_empty() => self.accept(next, &changes),
+            Ok(changes) if !changes.is_empty() => {
+                if let (Some(key), Ok((_, receipt))) = (key, &found) {
+                    self.note_key(key, *receipt);
+                }
+                self.accept(next, &changes);
+            }
             _ => assert_eq!(self.position(), position, "{}", self.what()),
         }
     }

@@ -20,6 +20,7 @@ mod append;
 mod read;
 mod register;
 mod rewrite;
+mod adopt;
 
 use std::fmt;
 use std::sync::Arc;

@@ -28,6 +28,7 @@ pub(super) struct Sql {
     pub rewriting: String,
     pub calls: String,
     pub vacuumed: String,
+    pub adopt: String,
 }
 
 /// The last call of the log.
@@ -141,6 +142,7 @@ impl Sql {
             put_in_place: text(PUT_IN_PLACE),
             rewriting: text("select 1 from {s}.log where one and rewriting = $1::uuid"),
             calls: text("{s}.call"),
+            adopt: text("update {s}.log set id = $1::uuid where one and id = $2::uuid"),
             vacuumed: text("update {s}.log set is_vacuumed = true where one and generation = $1::int8"),
         }
     }

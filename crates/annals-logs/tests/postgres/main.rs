@@ -9,5 +9,6 @@ mod rewriting;
 mod engine;
 mod opening;
 mod answers;
+mod bars;
 mod outages;
 mod speed;

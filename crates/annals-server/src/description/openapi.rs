@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::endpoint::{Answer, BYTES, Endpoint};
 use crate::access::{Needs, Verb};
 use crate::protocol::names::NDJSON;
-use crate::protocol::names::POSITION;
+use crate::protocol::names::{POSITION, WRITER};
 use crate::protocol::parameter::{Parameter, Place};
 use crate::protocol::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use crate::request::hosts::is_for_own_pages;
@@ -28,6 +28,9 @@ const COMMON: [&str; 7] = [
 ];
 /// Errors of every endpoint that needs the repository.
 const REPOSITORY: [&str; 7] = ["opening", "not-visible", "unavailable", "closed", "corrupted", "gap", "io"];
+
+/// The kind of a write that another server takes.
+const NOT_WRITER: &str = "not-writer";
 
 /// Examples of the schemas by their names.
 type Examples = BTreeMap<String, Json>;
@@ -72,6 +75,11 @@ pub fn document(endpoints: &[Endpoint]) -> Json {
                     "description": "The position that the answer shows, or that the write made.",
                     "schema": { "type": "integer", "minimum": 0 },
                     "example": 42,
+                },
+                "Writer": {
+                    "description": "The address of the server that writes, if it is known.",
+                    "schema": { "type": "string" },
+                    "example": "https://one.example",
                 },
                 "ETag": {
                     "description": "The latest version, in quotes.",
@@ -202,6 +210,9 @@ fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
             })
         });
         response["content"][PROBLEM_JSON]["examples"][kind] = json!({ "value": problem });
+        if kind == NOT_WRITER {
+            response["headers"] = json!({ WRITER.as_str(): { "$ref": "#/components/headers/Writer" } });
+        }
     }
     Json::Object(responses)
 }

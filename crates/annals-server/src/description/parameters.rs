@@ -4,7 +4,7 @@ use annals_json::schema::type_kinds;
 use serde_json::{Value as Json, json};
 
 use crate::access::PROOF_DIGITS;
-use crate::protocol::names::{AUTHOR, MESSAGE, WAIT_POSITION};
+use crate::protocol::names::{AUTHOR, IDEMPOTENCY_KEY, MESSAGE, WAIT_POSITION};
 use crate::protocol::parameter::{Parameter, Place};
 
 fn parameter(name: &'static str, place: Place, schema: Json, example: impl Into<Json>) -> Parameter {
@@ -141,7 +141,16 @@ pub fn writing() -> Vec<Parameter> {
         message(),
         header(WAIT_POSITION.as_str(), "1")
             .says("Wait (bounded) until this position is visible before writing."),
+        idempotency_key(),
     ]
+}
+
+/// The key of a request that its client may send again.
+pub fn idempotency_key() -> Parameter {
+    header(IDEMPOTENCY_KEY.as_str(), "8e03978e-40d5-43dd-bc93-6894a57f9324").says(
+        "A new text for each request, such as a UUID: if the request comes again with it, at this server or at another one of the \
+         same log, it is committed once, and each repeat gets the Receipt of the first. Not for edits of candidates.",
+    )
 }
 
 /// The candidate to read or to edit.
@@ -156,7 +165,9 @@ pub fn message() -> Parameter {
 
 /// Author, message, and the position to wait for.
 pub fn signing() -> Vec<Parameter> {
-    let is_header = |parameter: &Parameter| parameter.place == Place::Header;
+    let is_header = |parameter: &Parameter| {
+        parameter.place == Place::Header && parameter.name != IDEMPOTENCY_KEY.as_str()
+    };
     writing().into_iter().filter(is_header).collect()
 }
 
@@ -167,7 +178,8 @@ pub fn signing_author() -> Vec<Parameter> {
 
 /// Parameters of an import. It commits what it loads, so it takes no candidate.
 pub fn importing() -> Vec<Parameter> {
-    let signed = writing().into_iter().filter(|parameter| parameter.name != "candidate");
+    let others = ["candidate", IDEMPOTENCY_KEY.as_str()];
+    let signed = writing().into_iter().filter(|parameter| !others.contains(&parameter.name));
     let own = vec![
         query("merge", flag(), true).says(
             "Compare each line with the repository: write new and changed instances, and skip equal ones.",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use annals::ErrorKind;
 use annals_json::compaction_to_json;
 use http::{Method, StatusCode};
 
@@ -48,6 +49,7 @@ async fn compact(call: Box<Call>) -> Outcome {
                 bytes_after = report.bytes_after,
                 "compacted"
             ),
+            Err(error) if matches!(error.kind(), ErrorKind::ReadOnly | ErrorKind::NotWriter) => {}
             Err(error) => tracing::error!(kind = error.kind().name(), "the compaction failed: {error}"),
         }
         outcome.map(|report| (report, repository.snapshot().position()))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use annals::{Action, InstanceId, Receipt, Transaction, action};
+use annals::{Action, IdempotencyKey, InstanceId, Receipt, Transaction, action};
 use http::StatusCode;
 
 use crate::answer;
@@ -63,23 +63,29 @@ async fn commit_steps(steps: &Arc<Steps>, has_begun: &mut bool) -> Outcome {
                 );
                 return Err(Problem::busy(text).with(LEFT, left));
             }
-            commit_step(steps, contained.split_off(contained.len() - STEP_ENTITIES)).await?;
+            commit_step(steps, contained.split_off(contained.len() - STEP_ENTITIES), None).await?;
             *has_begun = true;
         }
         let known = Arc::clone(steps);
         let left = heavy(&steps.door.bounds, move || known.contained()).await?;
         if left.len() <= STEP_ENTITIES {
-            let receipt = commit_step(steps, vec![steps.container.clone()]).await?;
+            // Order: the key comes with the last step, so that a repeat of a request that was broken off goes on.
+            let key = steps.signature.target.key;
+            let receipt = commit_step(steps, vec![steps.container.clone()], key).await?;
             return Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position));
         }
     }
 }
 
 /// Commits the deletion of these entities, the last ones first, as far as they are still there.
-async fn commit_step(steps: &Arc<Steps>, mut entities: Vec<InstanceId>) -> Result<Receipt, Problem> {
+async fn commit_step(
+    steps: &Arc<Steps>,
+    mut entities: Vec<InstanceId>,
+    key: Option<IdempotencyKey>,
+) -> Result<Receipt, Problem> {
     entities.reverse();
     let (known, target) = (Arc::clone(steps), steps.signature.target.clone());
-    let target = Target { candidate: None, ..target };
+    let target = Target { candidate: None, key, ..target };
     let build = move |transaction: &mut Transaction| known.push(transaction, &entities);
     Ok(commit(&steps.door, Weight::Heavy, target, Box::new(build)).await?.1)
 }

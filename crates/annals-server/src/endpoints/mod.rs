@@ -36,6 +36,7 @@ mod feed;
 mod health;
 
 pub use backup::{BACKUP_END, external_contents_count};
+pub use transactions::{PATH as TRANSACTIONS, repeated as repeated_transaction};
 
 use crate::description::endpoint::Endpoint;
 

@@ -28,6 +28,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([query("toPosition", count(), 91).says("Position of the last record to take back.")])
             .takes([parameters::keep()])
             .takes(parameters::signing())
+            .takes([parameters::idempotency_key()])
             .answers(200, "Taken back.", "TakenBack")
             .fails(&["not-found", "precondition-failed"])
             .changes_instances()

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Id, TakenBack, Transaction};
+use annals::{Action, Id, Position, Receipt, TakenBack, Transaction};
 use annals_json::{
     Operation, add_taken_back, array, boolean, object, only, operation_from_json, optional_text,
 };
@@ -17,14 +17,18 @@ use crate::description::parameters;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::request::call::{Call, Weight};
 use crate::request::commit::{Signature, commit};
+use crate::request::door::Door;
 
 /// The threads for searches build transactions with more operations. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;
 
+/// The path of transactions.
+pub const PATH: &str = "/v1/transactions";
+
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
+        Endpoint::new(Method::POST, PATH, "Commit many operations, all or none", post)
             .describe(
                 "Operations run in order and see each other. `dryRun` checks everything and writes nothing. `ifVersion` of \
                  an operation is the version that its instance must have before the transaction (0: it must not exist); \
@@ -184,6 +188,26 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let mut body = answer::receipt_to_json(&receipt);
     built.add_to(&mut body);
     Ok(answer::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
+}
+
+/// The receipt of a transaction that was committed before, from its record: without what a take-back left out.
+///
+/// Errors: those of reading the log.
+pub async fn repeated(door: &Arc<Door>, receipt: Receipt) -> Result<Json, Problem> {
+    let shared = Arc::clone(door);
+    heavy(&door.bounds, move || {
+        let before = Position(receipt.position.0.saturating_sub(1));
+        let mut body = answer::receipt_to_json(&receipt);
+        let record = shared.repository()?.follow(before).poll()?.map(|(_, record)| record);
+        let changes = record.map(|record| record.changes).unwrap_or_default();
+        let is_create =
+            |action: &&Action| matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_));
+        let created = changes.iter().map(|change| &change.action).filter(is_create);
+        let ids = created.filter_map(|action| Some(action.instance()?.id().clone())).collect();
+        Built { ids, changes_count: changes.len(), taken_back: None }.add_to(&mut body);
+        Ok(body)
+    })
+    .await
 }
 
 async fn dry_run(call: Box<Call>, described: Described) -> Outcome {

@@ -11,7 +11,7 @@ use http::header::{ETAG, HeaderValue, LINK, LOCATION, RETRY_AFTER};
 use http::{Method, Response};
 use tower_http::cors::{AllowHeaders, CorsLayer};
 
-use crate::protocol::names::{POSITION, REQUEST_ID, WRITER};
+use crate::protocol::names::{POSITION, REPLAYED, REQUEST_ID, WRITER};
 use crate::request::door::Door;
 use crate::request::hosts::Hosts;
 
@@ -28,7 +28,8 @@ pub fn cors(hosts: &Hosts) -> Option<CorsLayer> {
     const MAX_AGE: Duration = Duration::from_secs(3_600);
     let origins: Vec<HeaderValue> = hosts.origins().iter().map(|origin| origin.header().clone()).collect();
     let methods = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-    let exposed = [ETAG, LINK, LOCATION, RETRY_AFTER, POSITION.clone(), REQUEST_ID.clone(), WRITER.clone()];
+    let own = [&POSITION, &REPLAYED, &REQUEST_ID, &WRITER].map(Clone::clone);
+    let exposed = [ETAG, LINK, LOCATION, RETRY_AFTER].into_iter().chain(own).collect::<Vec<_>>();
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins)

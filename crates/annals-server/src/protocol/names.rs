@@ -10,6 +10,10 @@ pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
 pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 /// Header: read only when this position is visible.
 pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
+/// Header: the key of a request that its client may send again.
+pub static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Header of answers: true if a request with this key was committed before.
+pub static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// Header of refused writes: the address of the server that writes to the log.
 pub static WRITER: HeaderName = HeaderName::from_static("annals-writer");
 /// Header: the id of a request, from the client or from the server.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use annals::{AsOf, Instant, Position, Snapshot};
+use annals::{AsOf, IdempotencyKey, Instant, Position, Snapshot};
 use annals_json::Room;
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, Method, Uri};
@@ -54,6 +54,8 @@ pub struct Call {
     pub uri: Uri,
     /// The body, until [`Call::take_body`] takes it. A lock that no thread waits for makes a call shareable.
     pub body: Mutex<Body>,
+    /// Its key, if the client may send it again.
+    pub key: Option<IdempotencyKey>,
     /// Room for the body, held until the request is done.
     pub body_room: body::Room,
     /// The client, as far as it is proven. All that a request may see and do follows from it.

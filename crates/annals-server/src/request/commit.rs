@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use annals::{Candidate, Candidates, ErrorKind, Position, RETRIES_MAX, Receipt, Ticket, Transaction};
+use annals::{
+    Candidate, Candidates, ErrorKind, IdempotencyKey, Position, RETRIES_MAX, Receipt, Ticket, Transaction,
+};
 
 use super::call::{Call, Weight};
 use super::door::Door;
@@ -38,6 +40,8 @@ pub struct Target {
     pub principal: Arc<Principal>,
     /// The candidate that gets the changes as edits; `None` for the repository.
     pub candidate: Option<Arc<str>>,
+    /// The key of the request, if its client may send it again.
+    pub key: Option<IdempotencyKey>,
 }
 
 impl Signature {
@@ -59,6 +63,7 @@ impl Signature {
             target: Target {
                 principal: Arc::clone(&call.principal),
                 candidate: call.query.get("candidate").map(Into::into),
+                key: call.key,
             },
         })
     }
@@ -87,7 +92,7 @@ pub async fn commit<T: Send + 'static>(
     target: Target,
     mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
-    let Target { principal, candidate } = target;
+    let Target { principal, candidate, key } = target;
     if let Some(name) = candidate {
         return Box::pin(edit(door, principal, name, build)).await;
     }
@@ -96,6 +101,9 @@ pub async fn commit<T: Send + 'static>(
         // The body, or a turn, may have taken long.
         shared.access.check_standing(&by)?;
         limit(&shared.grants, &by, transaction)?;
+        if let Some(key) = key {
+            transaction.idempotency_key(key);
+        }
         let result = build(transaction)?;
         may_commit(&by, transaction, None)?;
         Ok(result)

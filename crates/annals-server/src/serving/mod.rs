@@ -2,6 +2,7 @@
 //! connects all rooms, and no room knows it.
 
 // In the order a newcomer should read them.
+pub mod repeats;
 pub mod router;
 pub mod open_files;
 pub mod server_file;

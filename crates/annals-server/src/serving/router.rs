@@ -45,12 +45,14 @@ use crate::layers::observe::observe;
 use crate::layers::origins::{check_host, cors};
 use crate::layers::request_ids::{RequestIds, drop_tokens};
 use crate::ldp::{self, LdpSettings};
+use crate::protocol::names::IDEMPOTENCY_KEY;
 use crate::protocol::parameter::Parameter;
 use crate::protocol::problem::{Outcome, Problem};
 use crate::protocol::query::Query;
 use crate::request::body::Room;
 use crate::request::call::Call;
 use crate::request::door::Door;
+use crate::serving::repeats::{key_of, once};
 
 /// The route of the LDP door in logs and metrics.
 const LDP: &str = "/ldp";
@@ -127,6 +129,7 @@ fn ldp_router(door: &Arc<Door>, settings: &Arc<LdpSettings>) -> MethodRouter {
             async move {
                 let method = request.method().clone();
                 let call = call_of(&door, Vec::new(), &[], request)?;
+                key_of(&call, false)?;
                 let _body_room = call.body_room.clone();
                 Box::pin(ldp::answer(Box::new(call), method, &settings)).await
             }
@@ -162,7 +165,11 @@ async fn handle(
     let call = call_of(&door, path, &endpoint.parameters, request)?;
     // The parsed body moves between tasks; its room is released when all are done with it.
     let _body_room = call.body_room.clone();
-    (endpoint.handler)(Box::new(call)).await
+    let keeps_key = endpoint.parameters.iter().any(|known| known.name == IDEMPOTENCY_KEY.as_str());
+    match key_of(&call, keeps_key)? {
+        None => (endpoint.handler)(Box::new(call)).await,
+        Some(key) => once(&endpoint, Call { key: Some(key), ..call }, key).await,
+    }
 }
 
 /// A request as handlers see it.
@@ -185,6 +192,7 @@ fn call_of(
         method: parts.method,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
+        key: None,
         body_room: Room::of(&peer),
         // Without the layer that proves it, a request may do nothing.
         principal: parts.extensions.get().cloned().unwrap_or_else(Principal::nobody),

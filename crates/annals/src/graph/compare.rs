@@ -35,6 +35,9 @@ pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
     if !expected.headers.iter().eq(found.headers.iter()) || expected.collection != found.collection {
         report.add(|| "headers of instances, or the name of the collection, differ".into());
     }
+    if !expected.repeats.iter().eq(found.repeats.iter()) {
+        report.add(|| "idempotency keys differ".into());
+    }
     compare_tables(&mut report, "entity", &expected.entities, &found.entities);
     compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
     report.about("entity ");

@@ -13,6 +13,7 @@ pub(crate) mod references;
 pub(crate) mod record_end;
 pub(crate) mod put;
 pub(crate) mod purges;
+pub(crate) mod repeats;
 pub mod actions;
 pub(crate) mod indexed;
 pub(crate) mod report;
@@ -29,6 +30,7 @@ use instance::spill::Spill;
 use instance::unpacked::Instance;
 use integrity::types::Types;
 use purges::Purges;
+use repeats::Repeats;
 use structures::adjacency::{Adjacency, Neighbors};
 use structures::link::Link;
 use structures::links::Links;
@@ -81,6 +83,8 @@ pub(crate) struct Graph {
     pub(crate) purged_relationship_at: Position,
     /// The latest purges.
     pub(crate) purges: Purges,
+    /// The latest idempotency keys.
+    pub(crate) repeats: Repeats,
     /// The generation of the log when it was replayed into this graph: in graphs of different generations, slots and
     /// symbols have different meanings.
     pub(crate) generation: u64,
@@ -109,6 +113,7 @@ impl Graph {
             past_links: KeySet::new(),
             purged_relationship_at: Position::ZERO,
             purges: Purges::unknown_until(Position::ZERO),
+            repeats: Repeats::default(),
             generation: 0,
             is_bounded: false,
             purged: None,

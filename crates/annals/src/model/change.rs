@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Instant;
 use super::anchor::Anchor;
+use crate::IdempotencyKey;
 use crate::graph::actions::Action;
 
 /// One committed transaction.
@@ -17,6 +18,8 @@ pub struct Record {
     pub message: Arc<str>,
     /// The valid time of its changes; the commit instant if `None`.
     pub valid_from: Option<Instant>,
+    /// The key of the request that it is the commit of.
+    pub idempotency_key: Option<IdempotencyKey>,
     /// Its changes, in order.
     pub changes: Vec<Change>,
 }

@@ -105,10 +105,16 @@ impl Source {
     /// The record (without its other changes) and the change at `place`.
     pub(crate) fn change(&self, place: ChangePlace, pending: Option<&Pending>) -> Result<(Record, Change)> {
         if let Some(pending) = pending.filter(|pending| pending.position == place.position) {
-            let Record { instant, author, message, valid_from, changes } = &*pending.record;
+            let Record { instant, author, message, valid_from, idempotency_key, changes } = &*pending.record;
             let (author, message) = (Arc::clone(author), Arc::clone(message));
-            let head =
-                Record { instant: *instant, author, message, valid_from: *valid_from, changes: Vec::new() };
+            let head = Record {
+                instant: *instant,
+                author,
+                message,
+                valid_from: *valid_from,
+                idempotency_key: *idempotency_key,
+                changes: Vec::new(),
+            };
             return Ok((head, changes[place.change as usize].clone()));
         }
         let record = self.record(place.position)?;

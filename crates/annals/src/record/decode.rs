@@ -15,7 +15,7 @@ use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
     Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, IdempotencyKey, Position, Result};
 
 type Properties = Vec<(Arc<str>, Value)>;
 
@@ -131,6 +131,7 @@ fn read_frame(
         author: "".into(),
         message: "".into(),
         valid_from: None,
+        idempotency_key: None,
         changes: Vec::new(),
     };
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -153,6 +154,11 @@ fn read_frame(
                 for _ in 0..array(&mut input)? {
                     read_change(&mut input, &names)?;
                 }
+            }
+            record_key::IDEMPOTENCY_KEY => {
+                let bytes =
+                    input.bytes()?.try_into().map_err(|_| malformed("an idempotency key has 24 bytes"))?;
+                record.idempotency_key = Some(IdempotencyKey(bytes));
             }
             _ => input.skip()?,
         }

@@ -44,7 +44,7 @@ const TEXTS_BYTES: usize = 128;
 impl RecordBody {
     /// That of a record; its instant does not count.
     pub(crate) fn of(record: &Record) -> RecordBody {
-        let Record { author, message, valid_from, changes, .. } = record;
+        let Record { author, message, valid_from, idempotency_key, changes, .. } = record;
         let mut names = Names::default();
         let room = (HEAD_BYTES_MAX + CHANGE_BYTES * changes.len() + TEXTS_BYTES).min(RECORD_BYTES_MAX);
         let mut bytes = Vec::with_capacity(room);
@@ -64,6 +64,10 @@ impl RecordBody {
         }
         if let Some(instant) = valid_from {
             out.entry(record_key::VALID_FROM, instant.micros());
+            entries += 1;
+        }
+        if let Some(key) = idempotency_key {
+            out.put(record_key::IDEMPOTENCY_KEY).bytes(&key.0);
             entries += 1;
         }
         out.put(record_key::NAMES);

@@ -36,6 +36,7 @@ mod record_key {
     pub const NAMES: u32 = 4;
     pub const CHANGES: u32 = 5;
     pub const TERM: u32 = 6;
+    pub const IDEMPOTENCY_KEY: u32 = 7;
 }
 
 /// Keys of a change map.

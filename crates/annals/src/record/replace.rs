@@ -104,7 +104,7 @@ fn spans(bytes: &[u8]) -> Read<Spans> {
 mod tests {
     use super::*;
     use crate::graph::actions as action;
-    use crate::model::{Action, Id, InstanceId, Instant, NewEntity, Patch, Record};
+    use crate::model::{Action, Id, InstanceId, NewEntity, Patch, Record};
     use crate::record::encode_record;
 
     /// A change map of one entry: action void.
@@ -116,7 +116,7 @@ mod tests {
 
     fn record(changes: Vec<Change>) -> Record {
         let (author, message) = ("ada".into(), "why".into());
-        Record { instant: Instant::default(), author, message, valid_from: None, changes }
+        Record { author, message, changes, ..Record::default() }
     }
 
     #[test]

@@ -298,12 +298,14 @@ fn record() -> impl Strategy<Value = Record> {
     let change = (action(), proptest::option::of(instant()), proptest::option::of(anchor))
         .prop_map(|(action, valid_from, anchor)| Change { action, valid_from, anchor });
     let changes = proptest::collection::vec(change, 0..6);
-    (instant(), ".{0,8}", ".{0,8}", proptest::option::of(instant()), changes).prop_map(
-        |(instant, author, message, valid_from, changes)| Record {
+    let key = proptest::option::of(any::<[u8; 24]>().prop_map(crate::IdempotencyKey));
+    (instant(), ".{0,8}", ".{0,8}", proptest::option::of(instant()), key, changes).prop_map(
+        |(instant, author, message, valid_from, idempotency_key, changes)| Record {
             instant,
             author: author.as_str().into(),
             message: message.as_str().into(),
             valid_from,
+            idempotency_key,
             changes,
         },
     )
@@ -347,10 +349,8 @@ fn an_unknown_action_is_a_newer_format() {
 fn unknown_keys_are_skipped() {
     let record = Record {
         instant: Instant::from_micros(5).unwrap(),
-        author: "".into(),
-        message: "".into(),
-        valid_from: None,
         changes: vec![Action::Void(action::Void).into()],
+        ..Record::default()
     };
     // {0: 5, 4: [], 5: [{0: 0, 99: {"x": [1]}}], 99: "later"}
     let bytes = [

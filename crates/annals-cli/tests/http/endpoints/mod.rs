@@ -12,4 +12,5 @@ mod large_containers;
 mod log;
 mod purges;
 pub mod importing;
+mod repeats;
 mod rows;

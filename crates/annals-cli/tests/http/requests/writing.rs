@@ -11,7 +11,7 @@ type Check = fn(&mut Door, Prepare);
 
 /// Checks those of these parameters that the operation lists.
 pub fn check_write(door: &mut Door, prepare: Prepare) {
-    let checks: [(&str, Check); 7] = [
+    let checks: [(&str, Check); 8] = [
         ("annals-author", author),
         ("annals-message", message),
         ("annals-wait-position", wait),
@@ -19,6 +19,7 @@ pub fn check_write(door: &mut Door, prepare: Prepare) {
         ("always", always),
         ("candidate", candidate),
         ("if-match", if_match),
+        ("idempotency-key", idempotency_key),
     ];
     let operation = new(door, prepare).operation();
     for (name, check) in checks {
@@ -59,6 +60,27 @@ fn compare_records(
     if !differs(&without, &with) {
         door.wrong.push(format!("{name} of {request:?}: {} and {}", json!(without), json!(with)));
     }
+}
+
+/// A repeat with the same key makes no record, and gets the receipt of the first.
+fn idempotency_key(door: &mut Door, prepare: Prepare) {
+    let request = new(door, prepare);
+    let name = "idempotency-key";
+    let key = door.id();
+    let before = door.position();
+    let first = door.send_with(&request, name, &key);
+    let has_record = door.position() > before;
+    let after = door.position();
+    let again = door.send_with(&request, name, &key);
+    let is_replayed = again.header("idempotent-replayed") == Some("true");
+    let is_same = again.header("annals-position") == Some(&*after.to_string());
+    let is_as_stated = first.status < 300
+        && has_record
+        && again.status == 200
+        && is_replayed
+        && is_same
+        && door.position() == after;
+    door.note(&request, name, is_as_stated, &[&first, &again]);
 }
 
 fn author(door: &mut Door, prepare: Prepare) {

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::beside_a_writer::{create, until};
 use crate::http::connection::nginx::Nginx;
-use crate::postgres::shared;
+use crate::postgres::{self, shared};
 use crate::support::{Answer, Server, try_request};
 
 /// Longest time until another server writes. The lease takes three seconds of it.
@@ -237,6 +237,54 @@ fn the_packaged_proxy_sends_writes_on_to_the_server_that_writes() {
     }
 }
 
+/// A follower was ready for ever, however long it had not reached its log.
+#[test]
+fn without_the_store_all_servers_read_and_none_takes_over_and_all_goes_on_behind_it() {
+    let mut store = postgres::Server::start(&[]);
+    let place = format!("postgres://annals@127.0.0.1:{}/library", store.port);
+    let (writer, standby) = (start(&place, &[]), start(&place, &["--standby"]));
+    store
+        .sql("grant usage on schema annals to reader; grant select on all tables in schema annals to reader");
+    // It needs no other right.
+    let follower = start(&place.replace("annals@", "reader@"), &["--read-only"]);
+    writes(&writer, "a");
+    until(&follower, "/v1/entities/a", |answer| answer.status == 200);
+    until(&standby, "/v1/entities/a", |answer| answer.status == 200);
+    store.kill();
+    let outcome = create(&writer, "b");
+    let told = (outcome.status, outcome.problem());
+    let is_told = [(503, "unavailable"), (504, "outcome-unknown")];
+    assert!(is_told.iter().any(|(status, kind)| (*status, *kind) == (told.0, &*told.1)), "{outcome:?}");
+    for server in [&standby, &follower] {
+        let stale = until(server, "/health/ready", |answer| answer.status == 503);
+        assert_eq!((stale.status, stale.problem().as_str()), (503, "unavailable"), "{stale:?}");
+        let told = stale.json();
+        assert!(told["ageSeconds"].as_f64().unwrap() > 10.0 && told["problem"].is_string(), "{told}");
+        assert!(server.get("/metrics").body.contains("annals_follower_failing 1\n"));
+    }
+    assert!(writer.get("/health/ready").json()["leaseProblem"].is_string());
+    assert!(writer.get("/metrics").body.contains("annals_lease_failing 1\n"));
+    assert_eq!(create(&standby, "x").problem(), "not-writer", "it did not take over");
+    for server in [&writer, &standby, &follower] {
+        assert_eq!(server.get("/v1/entities/a").status, 200);
+        assert_eq!(server.get("/health/live").status, 200);
+    }
+    store.run();
+    let start = Instant::now();
+    while ![&writer, &standby].iter().any(|server| create(server, "c").status == 201) {
+        assert!(start.elapsed() < TAKEOVER_MAX, "nobody writes again");
+    }
+    for server in [&writer, &standby, &follower] {
+        assert_eq!(until(server, "/health/ready", |answer| answer.status == 200).status, 200);
+        assert_eq!(until(server, "/v1/entities/c", |answer| answer.status == 200).status, 200);
+        let found = server.get("/v1/entities/b").status;
+        assert!(
+            found == 404 || found == 200 && outcome.status == 504,
+            "503 says that nothing was written: {found}"
+        );
+    }
+}
+
 #[test]
 fn a_cache_holds_checkpoints_and_an_address_may_be_told() {
     let place = new_place();
@@ -260,4 +308,35 @@ fn a_cache_holds_checkpoints_and_an_address_may_be_told() {
     let again = start(&place, &with_cache);
     assert_eq!(again.get("/v1/entities/e3999").status, 200);
     assert_eq!(again.get("/health/ready").json()["warnings"], json!([]));
+}
+
+/// A client that lost its answer sends the write to the next server, with its key.
+#[test]
+fn a_write_that_comes_again_after_a_takeover_is_committed_once() {
+    let place = new_place();
+    let first = start(&place, &[]);
+    let second = start(&place, &["--standby"]);
+    let body = json!({"operations": [{"action": "create", "kind": "entity", "type": "thing"}]}).to_string();
+    let send = |server: &Server, key: &str| {
+        let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+        server.request("POST", "/v1/transactions", &headers, Some(&body))
+    };
+    let known = send(&first, "one");
+    assert_eq!((known.status, known.header("idempotent-replayed")), (200, None), "{known:?}");
+    let position = known.header("annals-position").unwrap().to_owned();
+    let read = second.request("GET", "/v1/types", &[("annals-wait-position", &position)], None);
+    assert_eq!(read.status, 200, "{read:?}");
+    // A standby has the receipt of what it has read, and sends other writes on.
+    let again = send(&second, "one");
+    assert_eq!((again.status, again.json()), (200, known.json()), "{again:?}");
+    assert_eq!(send(&second, "two").status, 503);
+    first.kill();
+    writes(&second, "after");
+    let again = send(&second, "one");
+    assert_eq!(
+        (again.header("idempotent-replayed"), again.json()),
+        (Some("true"), known.json()),
+        "{again:?}"
+    );
+    assert_eq!(send(&second, "two").header("idempotent-replayed"), None);
 }

@@ -116,6 +116,9 @@ impl Graph {
         }
         self.instants.push(micros);
         self.apply_changes(position, record, 0)?;
+        if let Some(key) = &record.idempotency_key {
+            self.repeats.add(position, key);
+        }
         self.position = position;
         Ok(())
     }

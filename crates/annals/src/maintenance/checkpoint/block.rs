@@ -33,6 +33,7 @@ pub(crate) enum BlockKind {
     Values,
     Headers,
     Deletions,
+    Repeats,
 }
 
 impl BlockKind {
@@ -41,7 +42,7 @@ impl BlockKind {
         self as u8
     }
 
-    const ALL: [BlockKind; 15] = [
+    const ALL: [BlockKind; 16] = [
         BlockKind::Header,
         BlockKind::Instants,
         BlockKind::Names,
@@ -57,6 +58,7 @@ impl BlockKind {
         BlockKind::Values,
         BlockKind::Headers,
         BlockKind::Deletions,
+        BlockKind::Repeats,
     ];
 }
 

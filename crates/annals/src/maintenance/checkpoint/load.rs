@@ -18,6 +18,7 @@ use crate::graph::instance::headers;
 use crate::graph::instance::row_check::Ends;
 use crate::graph::integrity::types::Types;
 use crate::graph::purges::Purges;
+use crate::graph::repeats::Repeats;
 use crate::graph::structures::adjacency::Adjacency;
 use crate::graph::structures::link::{Bounds, Link};
 use crate::graph::structures::links::Links;
@@ -28,7 +29,7 @@ use crate::log::LogId;
 use crate::memory::{Memory, StoredData};
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
-use crate::{Error, Position};
+use crate::{Error, IdempotencyKey, Position};
 
 /// Most blocks that wait for the thread that reads a table: few, so that their memory is used again.
 const WAITING_BLOCKS_MAX: usize = 1;
@@ -56,6 +57,7 @@ struct Parts {
     names: Symbols,
     authors: Symbols,
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
+    repeats: Repeats,
     collection: Option<Arc<str>>,
     headers: Vec<headers::RowHeader>,
     // True once the tables know that their rows are complete.
@@ -271,6 +273,12 @@ impl Parts {
                     self.headers.push(headers::RowHeader::default());
                 }
                 BlockKind::Headers => self.headers.push(load_header(&mut input)?),
+                BlockKind::Repeats => {
+                    let position = input.number()?;
+                    let key = input.take(IdempotencyKey::BYTES)?;
+                    let key = key.try_into().map_err(|_| damaged("an idempotency key"))?;
+                    self.repeats.add(Position(position), &IdempotencyKey(key));
+                }
                 _ => {
                     let position = input.number()?;
                     self.type_changes.push((position, Arc::new(definition(input.bytes()?)?)));
@@ -367,6 +375,7 @@ impl Parts {
             // A checkpoint does not hold it, and this is the latest that it can be.
             purged_relationship_at: position,
             purges: Purges::unknown_until(position),
+            repeats: self.repeats,
             collection: self.collection,
             headers: common.meanings.headers,
             names: common.meanings.names,

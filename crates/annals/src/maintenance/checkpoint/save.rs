@@ -16,13 +16,13 @@ use crate::graph::structures::adjacency::Adjacency;
 use crate::graph::structures::rows::rows_of;
 use crate::graph::table::Table;
 use crate::log::LogId;
-use crate::model::{Action, Change, Instant, Record, Status};
+use crate::model::{Action, Change, Record, Status};
 use crate::record::encode_record;
 
 /// The first bytes of every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint change.
-pub(crate) const FORMAT: u64 = 17;
+pub(crate) const FORMAT: u64 = 18;
 
 /// The spilled values of this many pages are written together before the pages.
 const PAGES_TOGETHER: usize = 64;
@@ -80,6 +80,12 @@ pub(crate) fn save(indexed: &Indexed, origin: &CheckpointOrigin, out: impl Write
         out.bytes(&type_record((**definition).clone()));
         out.end_item()?;
     }
+    out.start(BlockKind::Repeats)?;
+    for (position, key) in graph.repeats.iter() {
+        out.number(position);
+        out.payload.extend_from_slice(&key.0);
+        out.end_item()?;
+    }
     save_headers(&mut out, graph)?;
     for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
         save_table(&mut out, number, table)?;
@@ -124,11 +130,8 @@ fn save_instants(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result
 
 fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
     encode_record(&Record {
-        instant: Instant::default(),
-        author: "".into(),
-        message: "".into(),
-        valid_from: None,
         changes: vec![Change::from(Action::DefineType(Box::new(definition)))],
+        ..Record::default()
     })
 }
 

@@ -24,6 +24,9 @@ impl Transaction {
     pub fn dry_run(mut self) -> Result<Snapshot> {
         self.check_rights()?;
         let latest = self.committer.snapshot();
+        if let Some(key) = &self.record.idempotency_key {
+            latest.graph().repeats.check_new(key, latest.position())?;
+        }
         self.expectations.check(latest.graph(), latest.log_tag())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.record.changes)?;
         if let Some((base, count)) = self.edits {

@@ -4,6 +4,7 @@
 pub(super) mod transaction;
 mod hand_over;
 pub(super) mod taken_back_mark;
+mod repeated;
 pub(super) mod retry;
 mod lifecycle;
 mod upsert;

@@ -85,7 +85,7 @@ impl OwnGraph {
     /// A record with some of its changes, at the presumed instant.
     fn part(&self, record: &Record, changes: Vec<Change>) -> Record {
         let (author, message) = (Arc::clone(&record.author), Arc::clone(&record.message));
-        Record { instant: self.instant, author, message, valid_from: None, changes }
+        Record { instant: self.instant, author, message, changes, ..Record::default() }
     }
 
     /// The memory for it: it is dropped later, but until then it takes as much as if it were committed.

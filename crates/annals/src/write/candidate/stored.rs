@@ -260,7 +260,7 @@ fn pieces(edits: &[Change]) -> Vec<Arc<[u8]>> {
     let record = |changes: &[Change]| {
         let changes = changes.to_vec();
         let (instant, author, message) = (Instant::default(), Arc::default(), Arc::default());
-        encode_record(&Record { instant, author, message, valid_from: None, changes })
+        encode_record(&Record { instant, author, message, changes, ..Record::default() })
     };
     let whole = record(edits);
     if whole.len() <= EDITS_BYTES || edits.len() <= 1 {

@@ -181,6 +181,10 @@ impl Sequencer {
     }
 
     fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
+        // Order: first. A repeat fails for other reasons, too.
+        if let Some(key) = &work.record.idempotency_key {
+            self.working.repeats.check_new(key, self.publisher.load().graph.position)?;
+        }
         // Order: before conflicts. A retry may resolve a conflict, but not an unexpected version.
         work.expectations.check(&self.working, self.source.log_tag())?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;

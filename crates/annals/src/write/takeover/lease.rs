@@ -283,6 +283,10 @@ impl Seat {
     fn go_on(&self, committer: &Arc<Committer>) -> Result<()> {
         let register = register(committer)?;
         if committer.is_writer() {
+            if !committer.is_sound() {
+                // It refuses writes until it is opened again. Without signs of life another one writes.
+                return Ok(());
+            }
             if !self.sign(register, committer, Sign::Life)? {
                 self.look(register)?;
                 committer.demote(&not_writer(&self.known_address()));

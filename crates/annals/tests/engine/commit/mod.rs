@@ -4,6 +4,7 @@ mod isolation;
 mod writers;
 mod another_log;
 mod unanswered;
+mod repeats;
 mod takeovers;
 mod tags_of_logs;
 mod compacted_log;

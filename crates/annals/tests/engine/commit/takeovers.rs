@@ -75,11 +75,18 @@ struct Cut {
     inner: MemoryLog,
     is_log_cut: Arc<AtomicBool>,
     is_register_cut: Arc<AtomicBool>,
+    /// True once the handle cannot find out what becomes of its calls.
+    is_lost: Arc<AtomicBool>,
 }
 
 impl Cut {
     fn of(inner: &MemoryLog) -> Cut {
-        Cut { inner: inner.clone(), is_log_cut: Arc::default(), is_register_cut: Arc::default() }
+        Cut {
+            inner: inner.clone(),
+            is_log_cut: Arc::default(),
+            is_register_cut: Arc::default(),
+            is_lost: Arc::default(),
+        }
     }
 
     fn check(&self, is_cut: &AtomicBool) -> Result<()> {
@@ -98,6 +105,9 @@ impl Log for Cut {
 
     fn append_call(&self, call: &Call<'_>) -> Appended {
         match self.check(&self.is_log_cut) {
+            _ if self.is_lost.load(Ordering::SeqCst) => {
+                Appended::Lost(Error::new(ErrorKind::Io, "a bad sector"))
+            }
             Err(error) => Appended::Unknown(error),
             Ok(()) => self.inner.append_call(call),
         }
@@ -249,6 +259,22 @@ fn a_writer_that_was_deposed_writes_nothing_behind_the_new_term() {
     create(&next, "c").unwrap();
     assert_equal(&next, &old);
     assert!(next.snapshot().entity(&id("zombie")).unwrap().is_none());
+}
+
+/// Such a writer is opened again by its server, which must not keep others from writing until then.
+#[test]
+fn a_writer_that_refuses_writes_for_good_lets_its_lease_end() {
+    let memory = MemoryLog::with_register();
+    let cut = Cut::of(&memory);
+    let broken = open(&Arc::new(cut.clone()), options("https://broken")).unwrap();
+    create(&broken, "a").unwrap();
+    let next = open(&Arc::new(memory.clone()), standby("https://next")).unwrap();
+    cut.is_lost.store(true, Ordering::SeqCst);
+    assert_eq!(create(&broken, "b").unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+    wait_until(|| is_writer(&next));
+    create(&next, "c").unwrap();
+    assert!(next.snapshot().entity(&id("b")).unwrap().is_none());
+    assert!(create(&broken, "d").is_err());
 }
 
 /// A writer that was cut off loses its place while the outcome of a commit is unknown. It writes again later: it once refused all

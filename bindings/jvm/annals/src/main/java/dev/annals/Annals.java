@@ -3,6 +3,7 @@ package dev.annals;
 import com.google.gson.JsonObject;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * Opens repositories: in this process, or over a connection to {@code annals serve}.
@@ -81,5 +82,21 @@ public final class Annals {
      */
     public static Repository connect(URI server, ConnectOptions options) {
         return new OpenRepository(new HttpDoor(server, options));
+    }
+
+    /**
+     * Connects to the servers of one log: a writer and those that stand by. Requests go to the one that answered last, and
+     * on to the next one when it does not answer, or answers that nothing was written. Transactions and declarations of
+     * types whose answer is lost are sent again, and the servers commit them once. No read shows less than this client
+     * has seen. A request ends with the request time.
+     *
+     * @param servers their addresses, in the order in which they are tried; with those by which they name each other,
+     *     writes find the writer at once
+     * @param options times and headers, for each of them
+     * @return the repository; close it after use
+     * @throws AnnalsException kind {@code invalid-argument}: there is no address, or one is none of http or https
+     */
+    public static Repository connect(List<URI> servers, ConnectOptions options) {
+        return new OpenRepository(new ServersDoor(servers, options));
     }
 }

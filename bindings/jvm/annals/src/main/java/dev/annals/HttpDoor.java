@@ -53,9 +53,19 @@ final class HttpDoor implements Door {
 
     @Override
     public Answer exchange(Request request, byte[] body) {
+        return exchange(request, body, options.requestTime());
+    }
+
+    /** As the other one, with a wait of its own. */
+    Answer exchange(Request request, byte[] body, Duration time) {
         BodyPublisher publisher = body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body);
-        HttpResponse<byte[]> response = send(request, publisher, BodyHandlers.ofByteArray(), options.requestTime());
+        HttpResponse<byte[]> response = send(request, publisher, BodyHandlers.ofByteArray(), time);
         return new Answer(head(response), response.body());
+    }
+
+    /** True if the address is the one of this server. */
+    boolean isAt(String address) {
+        return base.equals(address.endsWith("/") ? address.substring(0, address.length() - 1) : address);
     }
 
     @Override
