@@ -191,6 +191,9 @@ class Cluster:
             for server in self.servers:
                 server.kill()
                 self.start(server)
+        # Order: first, because a takeover after the store is read would be in no replay.
+        signs = self.lease().get("count", 0) + 2
+        self.wait_until(lambda: self.lease().get("count", 0) >= signs, "a writer gives signs of life")
         last = Server("z", self.store, self.proxies, self.history, self.folder)
         self.servers.append(last)
         try:
