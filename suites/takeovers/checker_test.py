@@ -144,7 +144,6 @@ class TheCheckerFinds(unittest.TestCase):
         self.only(
             "register",
             lambda h: h.register.append(lease(1, "s1", 5, 5, 9)),
-            lambda h: h.register.append(lease(2, "s1", 5, 5, 9)),
             lambda h: h.register.append(lease(2, "s2", 6, 4, 9)),
             lambda h: h.register.append(lease(2, "s2", 6, 6, 7)),
             lambda h: h.register.append(RegisterValue("upkeep", 5, [2, "s3"])),

@@ -1,7 +1,7 @@
 """Kills, stops and cuts servers over one log in PostgreSQL, and judges what their clients were told.
 
 run [--faults N] [--beside N] [--seed N] [--page FILE] [--keep]
-                                                    makes N faults (TAKEOVERS_FAULTS, or 20), and judges
+                                                    makes N faults (TAKEOVERS_FAULTS, or 20) with N clusters at the same time (TAKEOVERS_BESIDE, or 1), and judges
 run check                                           the tests of the judge and of the proxies only
 run judge FOLDER                                    judges a run that was kept
 run switches [NAME …] [--faults N]                  leaves one protection out, and expects that the judge finds it within N faults (50)
@@ -155,7 +155,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("command", nargs="*")
     parser.add_argument("--faults", type=int)
-    parser.add_argument("--beside", type=int, default=1)
+    parser.add_argument("--beside", type=int, default=int(os.environ.get("TAKEOVERS_BESIDE", 1)))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("ANNALS_FIRST_SEED", random.randrange(1 << 32))))
     parser.add_argument("--without", default="", choices=["", *SWITCHES])
     parser.add_argument("--page", default="")

@@ -91,8 +91,8 @@ def terms(evidence: Evidence) -> Found:
 
 
 def register(evidence: Evidence) -> Found:
-    """Terms of the register never fall and have one writer each; no settled instant, and no end of a lease, goes back."""
-    writers: dict[tuple[str, int], str] = {}
+    """Terms of the register never fall; one in force has one writer; no settled instant, and no end of a lease, goes back."""
+    writers: dict[int, str] = {}
     last = {"upkeep": 0, "lease": 0}
     settled = end = 0
     for value in evidence.history.register:
@@ -100,8 +100,9 @@ def register(evidence: Evidence) -> Found:
         if term < last[value.slot]:
             yield f"{value.slot}: term {term} after term {last[value.slot]}"
         last[value.slot] = max(last[value.slot], term)
-        if writers.setdefault((value.slot, term), writer) != writer:
-            yield f"{value.slot}: term {term} has two writers"
+        # Several may claim the lease for a term: only one of them begins it.
+        if value.slot == "upkeep" and writers.setdefault(term, writer) != writer:
+            yield f"upkeep: term {term} has two writers"
         if value.slot == "lease":
             is_held, told, until = value.elements[3], *value.elements[6:8]
             # A writer that gives the lease back tells nothing more, so it may end earlier.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant as Clock};
 
 use super::lease::{Seat, Sign};
 use crate::log::{Appended, Call, Register, Term, Token};
+use crate::model::Instant;
 use crate::record::encode_term;
 use crate::write::commit::following::read_to_end;
 use crate::write::commit::queue::Committer;
@@ -38,12 +39,12 @@ pub(super) fn promote(
     if !seat.upkeep.begin_term(known.as_ref(), term)? {
         return Err(seat.locked());
     }
+    // The writer before may have told instants as settled up to there.
+    let told = seat.state().known.as_ref().map(|lease| lease.end).unwrap_or_default();
     let sequencer = committer.take_sequencer(Clock::now() + PATIENCE)?;
-    let begun = begin_term(committer, term, seat.writer, known.is_none(), reason);
+    let begun = begin_term(committer, (term, seat.writer), known.is_none(), told, reason);
     committer.return_sequencer(sequencer);
     begun?;
-    // The writer before may have told instants up to there.
-    let told = seat.state().known.as_ref().map(|lease| lease.end).unwrap_or_default();
     committer.begin_writing(term, told, told);
     // If this fails, the thread of the lease does it again.
     let _ = seat.sign(register, committer, Sign::Life);
@@ -51,8 +52,14 @@ pub(super) fn promote(
 }
 
 /// Reads to the end of the log, and appends the record of the term there. The first writer of an empty log appends none: an
-/// imported history begins at position 1.
-fn begin_term(committer: &Committer, own: Term, writer: Token, is_first: bool, reason: &str) -> Result<()> {
+/// imported history begins at position 1. The record has no instant before `told`.
+fn begin_term(
+    committer: &Committer,
+    (own, writer): (Term, Token),
+    is_first: bool,
+    told: Instant,
+    reason: &str,
+) -> Result<()> {
     let log = committer.source().log();
     let mut token = Token::random();
     let end = Clock::now() + PATIENCE;
@@ -70,7 +77,7 @@ fn begin_term(committer: &Committer, own: Term, writer: Token, is_first: bool, r
         // The same bytes for the same position: the outcome of an earlier try may be unknown.
         if sent.as_ref().is_none_or(|(position, _)| *position != at) {
             token = token.next();
-            sent = Some((at, encode_term(read.instant, own, writer, reason)));
+            sent = Some((at, encode_term(read.instant.max(told), own, writer, reason)));
         }
         let record = sent.as_ref().map(|(_, record)| record.as_slice()).unwrap_or_default();
         let outcome = log.append_call(&Call { at, token, term: own, records: &[record] });
@@ -88,7 +95,7 @@ fn begin_term(committer: &Committer, own: Term, writer: Token, is_first: bool, r
 
 /// Refuses to take over with a clock that would drag the instants of all records along.
 fn check_clock(register: &dyn Register) -> Result<()> {
-    let (own, theirs) = (crate::model::Instant::now(), register.now()?);
+    let (own, theirs) = (Instant::now(), register.now()?);
     if own.micros().abs_diff(theirs.micros()) <= CLOCKS_APART_MAX.unsigned_abs() {
         return Ok(());
     }

@@ -310,6 +310,29 @@ fn a_writer_that_was_cut_off_writes_when_its_turn_comes_again() {
     assert_equal(&old, &next);
 }
 
+/// The clock of the old writer is ahead, so it has told instants as settled that are still to come for the new one. The record
+/// of the new term once came before them.
+#[test]
+fn the_record_of_a_term_comes_after_what_was_told_as_settled() {
+    let memory = MemoryLog::with_register();
+    let cut = Cut::of(&memory);
+    let ahead = || Instant::from_micros(Instant::now().micros() + 1_500_000).unwrap();
+    let old = Options { clock: Arc::new(ahead), ..options("https://old") };
+    let old = open(&Arc::new(cut.clone()), old).unwrap();
+    create(&old, "a").unwrap();
+    let next = open(&Arc::new(memory.clone()), standby("https://new")).unwrap();
+    std::thread::sleep(Duration::from_millis(LEASE_MS));
+    cut.is_register_cut.store(true, Ordering::SeqCst);
+    let told = old.settled_until();
+    assert!(told > Instant::now());
+    wait_until(|| is_writer(&next));
+    let mut follow = next.follow(Position::ZERO);
+    let records = std::iter::from_fn(|| follow.poll().unwrap());
+    let begun: Vec<Instant> =
+        records.filter(|(_, record)| &*record.author == "annals").map(|(_, record)| record.instant).collect();
+    assert!(matches!(begun[..], [begun] if begun >= told), "{begun:?}, told {told}");
+}
+
 /// A call of the old writer is under way while the new one begins: it lands before the record of the term, or never.
 #[test]
 fn a_call_under_way_at_a_takeover_lands_before_the_term_or_never() {
