@@ -186,7 +186,7 @@ fn ratios(measured: &Measured) -> Vec<Block> {
         }
     }
     let text = "How many times better Annals is: ▲ better, ▼ worse, = no difference within the interval. Figures of writes are compared \
-                only between systems that promise the same durability; where another form of Annals stands in, its name follows the \
+                only between systems that promise the same durability; where another form of Annals takes its place, its name follows the \
                 ratio. Rows of open loops are not here: each system is offered a \
                 share of its own peak.";
     let table = Table {
