@@ -22,6 +22,8 @@
 
 mod options;
 #[cfg(any(feature = "postgres", feature = "s3"))]
+mod place_part;
+#[cfg(any(feature = "postgres", feature = "s3"))]
 mod runner;
 #[cfg(any(feature = "postgres", feature = "s3"))]
 mod trust;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Result};
-use percent_encoding::percent_decode_str;
+
+use crate::place_part;
 
 /// Servers that may be the primary, at most.
 const HOSTS_MAX: usize = 16;
@@ -92,12 +93,7 @@ fn password_found() -> Error {
 
 /// Errors: `InvalidArgument` if it is not text.
 fn decoded(text: &str, what: &str) -> Result<String> {
-    let text =
-        percent_decode_str(text).decode_utf8().map_err(|_| invalid(format!("{what}: expected UTF-8")))?;
-    if text.chars().any(char::is_control) {
-        return Err(invalid(format!("{what}: expected no control characters")));
-    }
-    Ok(text.into_owned())
+    place_part::decoded(text, what).map_err(invalid)
 }
 
 impl PostgresPlace {
