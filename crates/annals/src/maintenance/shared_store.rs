@@ -11,6 +11,7 @@ use super::removals::Removing;
 use crate::contents::{Contents, SharedContents};
 use crate::log::{Log, Term};
 use crate::model::Sha256;
+use crate::protection::Protection;
 use crate::repository::Inner;
 use crate::storage::widen;
 use crate::upkeep::{ContentName, SharedUpkeep};
@@ -110,7 +111,13 @@ fn collect_shared(
         let free = unnamed.iter().filter(|(sha256, _)| !pins.contains_key(sha256));
         let free: Names = free.map(|(sha256, names)| (*sha256, names.clone())).collect();
         let mut names = Vec::new();
-        let changed = upkeep.change(term, |value| names = value.doom(&free, now, upkeep.grace()));
+        let changed = match Protection::Grace.is_kept() {
+            true => upkeep.change(term, |value| names = value.doom(&free, now, upkeep.grace())).map(drop),
+            false => {
+                names.extend(free.values().flatten());
+                Ok(())
+            }
+        };
         // Order: also if the answer was lost. Before the pins are given back.
         shared.forget(names.iter().map(|name| &name.sha256));
         drop(pins);
