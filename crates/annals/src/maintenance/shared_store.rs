@@ -2,9 +2,10 @@
 //! grace, by the writer of the term in force.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
+use super::checkpoint::Checkpoints;
 use super::compact::{Stop, StoppableLog};
 use super::contents::named_contents;
 use super::removals::Removing;
@@ -31,11 +32,27 @@ impl Inner {
         if let Some(error) = self.committer.read_only() {
             return Err(error);
         }
-        if let Some(checkpoints) = &self.checkpoints {
-            checkpoints.remove_replaced(term)?;
-        }
+        self.remove_replaced(term)?;
         let Some(contents) = &self.committer.contents else { return Ok((0, 0)) };
         contents.as_shared().map_or(Ok((0, 0)), |shared| collect_shared(contents, shared, term, log))
+    }
+}
+
+impl Inner {
+    /// The checkpoints that this repository keeps up: its own, and if those are elsewhere, the ones of other repositories in the
+    /// store of contents.
+    pub(crate) fn all_checkpoints(&self) -> Vec<Checkpoints> {
+        let mut all = Vec::from_iter(self.checkpoints.clone());
+        if let (Some(seat), Some(contents)) = (&self.seat, &self.committer.contents)
+            && !all.iter().any(Checkpoints::is_shared)
+        {
+            all.push(Checkpoints::new(Arc::clone(contents.store())).shared(Arc::clone(seat.upkeep())));
+        }
+        all
+    }
+
+    fn remove_replaced(&self, term: Term) -> Result<()> {
+        self.all_checkpoints().iter().try_for_each(|checkpoints| checkpoints.remove_replaced(term))
     }
 }
 
@@ -59,7 +76,7 @@ impl Removing for Inner {
         let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_due && value.leaving_names().is_empty() {
             // The log need not be read for that.
-            self.checkpoints.as_ref().map_or(Ok(()), |checkpoints| checkpoints.remove_replaced(term))?;
+            self.remove_replaced(term)?;
             *begun = term;
             return Ok(None);
         }
