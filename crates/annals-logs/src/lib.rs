@@ -79,12 +79,16 @@ fn scheme_of(place: &str) -> Option<&str> {
 
 /// The place is not shown: it may hold a password.
 fn no_log(scheme: Option<&str>) -> Error {
-    let found = match scheme.filter(|scheme| is_scheme(scheme)) {
+    let text =
+        format!("log: expected a place that begins with {SCHEMES}, found {}; correct it", found(scheme));
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+fn found(scheme: Option<&str>) -> String {
+    match scheme.filter(|scheme| is_scheme(scheme)) {
         Some(scheme) => format!("{scheme}://"),
         None => "none of them".to_owned(),
-    };
-    let text = format!("log: expected a place that begins with {SCHEMES}, found {found}; correct it");
-    Error::new(ErrorKind::InvalidArgument, text)
+    }
 }
 /// Opens the store of objects at `place`, for the contents and the checkpoints of a repository.
 ///
@@ -106,21 +110,32 @@ fn no_log(scheme: Option<&str>) -> Error {
 /// Errors: `InvalidArgument` for a place that no store has, an unknown option, or a wrong key; `NotFound` if the bucket is
 /// missing; `Unavailable` if the service does not answer within five seconds. Each says what to do.
 pub fn open_store(place: &str, options: &Options) -> Result<Arc<dyn Store>> {
-    match place.split_once("://").map(|(scheme, _)| scheme) {
+    match scheme_of(place) {
         #[cfg(feature = "s3")]
         Some("s3") => Ok(Arc::new(s3::S3Store::open(place, options)?)),
-        Some(scheme) if is_scheme(scheme) => {
-            let text =
-                format!("store: expected a place that begins with {STORES}, found {scheme}://; correct it");
-            Err(Error::new(ErrorKind::InvalidArgument, text))
-        }
-        // The place is not shown: it may hold a key.
-        _ => {
-            let text =
-                format!("store: expected a place that begins with {STORES}, found none of them; correct it");
-            Err(Error::new(ErrorKind::InvalidArgument, text))
+        scheme => {
+            let _ = options;
+            Err(no_store(scheme))
         }
     }
+}
+
+/// Checks the place of a store of objects without asking it.
+///
+/// Errors: `InvalidArgument`, as of [`open_store`].
+pub fn check_store(place: &str) -> Result<()> {
+    match scheme_of(place) {
+        #[cfg(feature = "s3")]
+        Some("s3") => s3::S3Store::check(place),
+        scheme => Err(no_store(scheme)),
+    }
+}
+
+/// The place is not shown: it may hold a key.
+fn no_store(scheme: Option<&str>) -> Error {
+    let text =
+        format!("store: expected a place that begins with {STORES}, found {}; correct it", found(scheme));
+    Error::new(ErrorKind::InvalidArgument, text)
 }
 
 #[cfg(feature = "s3")]

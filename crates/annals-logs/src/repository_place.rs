@@ -116,10 +116,9 @@ impl Place {
             Place::Log(place) => place,
         };
         let log = place.open_log(options.is_read_only)?;
-        let objects = place.objects.as_deref().map(|url| {
-            crate::open_store(url, &Options { is_read_only: options.is_read_only, ..Options::default() })
-        });
-        let objects = objects.transpose()?;
+        let of_objects = Options { is_read_only: options.is_read_only, ..Options::default() };
+        let of_objects = of_objects.within(options.memory_bytes_max);
+        let objects = place.objects.as_deref().map(|url| crate::open_store(url, &of_objects)).transpose()?;
         let options = annals::Options { contents: objects.clone().or(options.contents.clone()), ..options };
         let Some(folder) = &place.cache else {
             return match objects {

@@ -57,6 +57,13 @@ impl S3Store {
         bucket.deadline = options.deadline;
         Ok(S3Store { bucket: Arc::new(bucket), known: Mutex::default() })
     }
+
+    /// Checks a place without asking its service.
+    ///
+    /// Errors: `InvalidArgument`, as of [`open`](S3Store::open).
+    pub fn check(place: &str) -> Result<()> {
+        S3Place::parse(place).map(drop)
+    }
 }
 
 impl fmt::Display for S3Store {

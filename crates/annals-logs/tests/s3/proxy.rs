@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub struct Proxy {
     pub port: u16,
     way: Arc<Mutex<Way>>,
     clients: Arc<Mutex<Vec<TcpStream>>>,
+    told: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -27,6 +29,8 @@ impl Proxy {
         let way = Arc::new(Mutex::new(Way::Open));
         let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
         let (ways, accepted) = (Arc::clone(&way), Arc::clone(&clients));
+        let told: Arc<AtomicU64> = Arc::default();
+        let telling = Arc::clone(&told);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)) else { continue };
@@ -34,11 +38,19 @@ impl Proxy {
                 let (to_server, to_client) =
                     (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
                 let (held, lost) = (Arc::clone(&ways), Arc::clone(&ways));
-                std::thread::spawn(move || pass(client, to_server, &held, Way::HoldsRequests));
-                std::thread::spawn(move || pass(server, to_client, &lost, Way::LosesAnswers));
+                let telling = Arc::clone(&telling);
+                std::thread::spawn(move || {
+                    pass(client, to_server, &held, Way::HoldsRequests, &AtomicU64::new(0))
+                });
+                std::thread::spawn(move || pass(server, to_client, &lost, Way::LosesAnswers, &telling));
             }
         });
-        Proxy { port, way, clients }
+        Proxy { port, way, clients, told }
+    }
+
+    /// The bytes of all answers so far.
+    pub fn told_bytes(&self) -> u64 {
+        self.told.load(Ordering::SeqCst)
     }
 
     pub fn set(&self, way: Way) {
@@ -54,7 +66,7 @@ impl Proxy {
 }
 
 /// Passes bytes on. Requests that are held back wait, also after the client has gone; answers that are lost are gone.
-fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way) {
+fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way, passed: &AtomicU64) {
     let mut piece = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut piece) {
         while stopped == Way::HoldsRequests && *way.lock().unwrap() == stopped {
@@ -64,6 +76,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way) 
         if !is_lost && to.write_all(&piece[..count]).is_err() {
             break;
         }
+        passed.fetch_add(count as u64, Ordering::SeqCst);
     }
     // The client of a lost answer waits for it.
     if stopped == Way::HoldsRequests || *way.lock().unwrap() != Way::LosesAnswers {
