@@ -32,6 +32,7 @@ use crate::context::Global;
   annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   annals serve postgres://annals@db/library --standby     # one of several servers; see docs/operations.md
+  annals serve s3://library/annals --standby
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
     /// Folder of the repository, or the URL of its log, instead of --repository.

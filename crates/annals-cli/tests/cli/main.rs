@@ -37,3 +37,4 @@ mod backing_up;
 mod by_id;
 mod sending;
 mod stores;
+mod stores_in_s3;
