@@ -346,7 +346,7 @@ fn a_write_that_comes_again_after_a_takeover_is_committed_once() {
 fn contents_in_s3_outlive_the_server_that_took_them() {
     let place = new_place();
     let moto = crate::moto::shared();
-    assert_eq!(moto.ask("PUT", "/served"), Some(200), "a bucket");
+    moto.make_bucket("served");
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n").unwrap();
