@@ -172,6 +172,8 @@ fn a_handle_refuses_a_log_that_went_back_or_is_another_one() {
     let lines = other.rsplit_once("sum ").unwrap().0;
     bucket.put("annals/log/manifest", format!("{lines}sum {:08x}\n", crc32c(lines.as_bytes())).as_bytes());
     wait_until(|| reader.tail().is_err_and(|error| is_another(&error)));
+    // A writer looks once a second.
+    std::thread::sleep(Duration::from_millis(1_100));
     let outcome = send(&*log, 7, Token::random(), &[b"g"]);
     assert!(matches!(&outcome, Appended::Lost(error) if is_another(error)), "{outcome:?}");
     // Nothing is there any more.
