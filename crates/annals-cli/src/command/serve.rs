@@ -32,6 +32,7 @@ use crate::context::Global;
   annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   annals serve postgres://annals@db/library --standby     # one of several servers; see docs/operations.md
+  annals serve s3://library/annals --standby
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
     /// Folder of the repository, or the URL of its log, instead of --repository.
@@ -49,7 +50,7 @@ pub struct Serve {
     #[arg(long, value_name = "FOLDER")]
     pub cache: Option<PathBuf>,
     /// Store of contents and checkpoints for a log in a store, such as s3://library/annals; the same one for all servers of
-    /// the log. With --cache, the checkpoints are there.
+    /// the log. With --cache, the checkpoints are there. A log in S3 has them in its own place.
     #[arg(long, value_name = "URL")]
     pub objects: Option<String>,
     /// Of a log in a store: the address of this server, which the others tell to clients that want to write, and to commands,

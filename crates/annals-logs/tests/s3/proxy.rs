@@ -1,4 +1,4 @@
-//! A proxy before the service that loses answers, holds requests back, and cuts connections, also those to come.
+//! A proxy before the service that loses answers, holds requests back, refuses puts, and cuts connections, also those to come.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,11 @@ pub enum Way {
     Open,
     LosesAnswers,
     HoldsRequests,
+    /// Puts are refused, because there is no room.
+    IsFull,
 }
+
+const NO_ROOM: &[u8] = b"HTTP/1.1 507 Insufficient Storage\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// A proxy on a port of its own.
 pub struct Proxy {
@@ -59,6 +63,11 @@ fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way) 
     while let Ok(count @ 1..) = from.read(&mut piece) {
         while stopped == Way::HoldsRequests && *way.lock().unwrap() == stopped {
             std::thread::sleep(Duration::from_millis(5));
+        }
+        if stopped == Way::HoldsRequests && *way.lock().unwrap() == Way::IsFull && piece.starts_with(b"PUT ")
+        {
+            let _ = from.write_all(NO_ROOM);
+            break;
         }
         let is_lost = stopped == Way::LosesAnswers && *way.lock().unwrap() == stopped;
         if !is_lost && to.write_all(&piece[..count]).is_err() {

@@ -393,3 +393,66 @@ fn contents_in_s3_outlive_the_server_that_took_them() {
     let said = String::from_utf8(without.stderr).unwrap();
     assert!(said.contains("objects: expected a log in a store") && !said.contains("hunter"), "{said}");
 }
+
+/// Log, contents, checkpoints and register are in one bucket.
+#[test]
+fn a_standby_takes_over_a_log_in_s3_with_its_contents() {
+    let moto = crate::moto::shared();
+    assert_eq!(moto.ask("PUT", "/logs"), Some(200), "a bucket");
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n").unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let (port, key) = (moto.port, key.display());
+    let place = format!("s3://logs/annals?endpoint=http://127.0.0.1:{port}&credentials-file={key}");
+    let mut writer = start(&place, &["--standby"]);
+    let standby = start(&place, &["--standby"]);
+    writes(&writer, "a");
+    let content = try_request(
+        writer.address,
+        "PUT",
+        "/v1/content/scan?type=book",
+        &[("content-type", "text/plain")],
+        Some("bytes of a book"),
+    );
+    assert!(content.is_some_and(|answer| answer.status < 300));
+    for number in 0..10 {
+        assert_eq!(create(&writer, &format!("e{number}")).status, 201);
+    }
+    until(&standby, "/health/ready", |answer| answer.json()["writer"] == address(&writer));
+    let refused = create(&standby, "x");
+    assert_eq!((refused.status, refused.problem().as_str()), (503, "not-writer"), "{refused:?}");
+    let told = [writer.get("/metrics").body, writer.get("/health/ready").body].concat();
+    assert!(!told.contains("hunter"), "{told}");
+    writer.kill_and_wait();
+    writes(&standby, "after");
+    for number in 0..10 {
+        assert_eq!(standby.get(&format!("/v1/entities/e{number}")).status, 200, "it was acknowledged");
+    }
+    assert_eq!(standby.get("/v1/content/scan").body, "bytes of a book");
+    let again = start(&place, &["--standby"]);
+    assert_eq!(role(&again), "standby");
+    let compacted = standby.request("POST", "/v1/compactions", &[], None);
+    assert!(compacted.status < 300, "{compacted:?}");
+    standby.terminate();
+    assert!(standby.ended_well());
+    writes(&again, "later");
+    assert_eq!(again.get("/v1/content/scan").body, "bytes of a book");
+    // Another log has its objects elsewhere.
+    let other = Command::new(env!("CARGO_BIN_EXE_annals"))
+        .args([
+            "serve",
+            &new_place(),
+            "--create",
+            "--listen",
+            "127.0.0.1:0",
+            "--log",
+            "off",
+            "--objects",
+            &place,
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(said.contains("give each log a prefix of its own") && !said.contains("hunter"), "{said}");
+}
