@@ -49,7 +49,7 @@ class Guest(StepClient):
 
 
 def grants(evidence: Evidence) -> Iterator[str]:
-    """What a grant admits is in no answer at a position before it or behind its revocation, nor later than 10 s after that"""
+    """Nothing that a grant admits is in an answer at a position before it or behind its revocation, nor later than 10 s after that"""
     # Shape: [(first position with a grant, first position without it)].
     spans: list[tuple[int, int]] = []
     begun: dict[str, int] = {}

@@ -103,7 +103,7 @@ class Patroni(PostgresLog):
         self.leader, self.looked = 0, 0.0
         for node in self.nodes:
             node.start()
-        self.wait(lambda: self.roles().count("replica") + self.roles().count("sync_standby") == NODES - 1 and self.find_leader() is not None)
+        self.wait(lambda: len(self.roles()) == NODES and self.has_standby())
         self.wait(self.is_writable)
         self.begin()
 
@@ -122,6 +122,10 @@ class Patroni(PostgresLog):
 
     def roles(self) -> list[str]:
         return [member["role"] for member in self.members() if member.get("state") in ("running", "streaming")]
+
+    def has_standby(self) -> bool:
+        """True if etcd names a standby that has all commits: without one Patroni promotes none."""
+        return "sync_standby" in self.roles()
 
     def find_leader(self) -> Optional[int]:
         names = [member["name"] for member in self.members() if member["role"] == "leader"]
@@ -162,6 +166,7 @@ class Patroni(PostgresLog):
 
     def kill(self) -> None:
         """The machine of the primary is gone."""
+        self.wait(self.has_standby)
         self.node.kill()
 
     def kill_standby(self, is_first: bool) -> None:
@@ -170,6 +175,7 @@ class Patroni(PostgresLog):
 
     def stop(self) -> None:
         """Asks Patroni for another primary."""
+        self.wait(self.has_standby)
         node = self.node
         self.wait(lambda: node.ask("POST", "/switchover", {"leader": node.name}) is not None)
 

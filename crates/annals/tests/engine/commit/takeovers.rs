@@ -432,7 +432,7 @@ fn the_record_of_a_term_comes_after_what_was_told_as_settled() {
     assert!(matches!(begun[..], [begun] if begun >= told), "{begun:?}, told {told}");
 }
 
-/// What an application was warned of.
+/// The warnings that an application got.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<String>>);
 
