@@ -85,13 +85,14 @@ impl Transaction {
             }
         };
         let Some(declared) = named.and_then(|name| graph.types.get(kind, name)) else { return false };
-        let (whole, steps): (Option<&[(Arc<str>, Value)]>, &[PatchStep]) = match target {
-            Action::CreateEntity(new) => (Some(&new.properties), &[]),
-            Action::CreateRelationship(new) => (Some(&new.properties), &[]),
-            Action::Replace(replace) => (Some(&replace.properties), &[]),
-            Action::Update(update) => (None, &update.patch.steps),
-            _ => return false,
+        // All its properties, or only some.
+        let whole = match target {
+            Action::CreateEntity(new) => Some(&new.properties),
+            Action::CreateRelationship(new) => Some(&new.properties),
+            Action::Replace(replace) => Some(&replace.properties),
+            _ => None,
         };
+        let steps = if let Action::Update(update) = target { &update.patch.steps[..] } else { &[] };
         let is_taken = |name: &Arc<str>| match then {
             Action::Update(update) => {
                 update.patch.steps.iter().any(|step| step.name().is_none_or(|known| known == name))
