@@ -87,6 +87,11 @@ impl Server {
         }
     }
 
+    /// The folder of a bucket, if the service keeps it as one.
+    pub fn folder_of(&self, bucket: &str) -> Option<PathBuf> {
+        self.buckets.as_ref().map(|buckets| buckets.join(bucket))
+    }
+
     /// The status of an answer.
     pub fn ask(&self, method: &str, path: &str) -> Option<u16> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
