@@ -65,7 +65,8 @@ def leases(evidence: Evidence) -> Iterator[str]:
     by_lease: dict[str, list[Step]] = {}
     for step in evidence.steps_of("lease", "push", "renew", "end"):
         by_lease.setdefault(step.subject, []).append(step)
-    terms = [record.position for record in evidence.history.records if record.term is not None]
+    # Shape: position, and when the store had it.
+    terms = [(record.position, evidence.inserted.get(record.position)) for record in evidence.history.records if record.term is not None]
     for view in evidence.steps_of("view"):
         if view.outcome != ACKNOWLEDGED or not view.told["v"]:
             continue
@@ -79,6 +80,7 @@ def leases(evidence: Evidence) -> Iterator[str]:
         for push in pushes:
             if push.process and view.process and push.process != view.process:
                 yield f"{said}: it was pushed to {push.process}"
-            # Both answers name positions: a term that began between them is known to the server.
-            if push.outcome == ACKNOWLEDGED and any(push.position < term <= view.position for term in terms):
+            # Both answers name positions: a term that began between them is known to the server. One that has just begun need not be.
+            if push.outcome == ACKNOWLEDGED and any(
+                    push.position < term <= view.position and at is not None and at + SLACK < view.start for term, at in terms):
                 yield f"{said}, position {view.position}: it was pushed at position {push.position}, in another term"
