@@ -102,16 +102,8 @@ impl Repository {
         forget_purged_edits(&self.inner().committer)?;
         // The next compaction handles a purge after this position.
         let last = rewrite.seal()?;
-        let purged =
-            Purged::collect(&StoppableLog { log: rewrite, stop }, last, self.snapshot().graph(), stop)?;
-        if purged.is_empty() {
-            return Ok(false);
-        }
-        let rewritten = rewrite.rewrite(last, &mut |position, record| {
-            stop.check()?;
-            purged.take_out(position, record)
-        })?;
-        // The last record may be durable but not published yet.
+        // Order: before the snapshot. The last record may be durable but not published yet, and a graph that lacks it has other
+        // edits of candidates.
         if !self.wait_for(last, PUBLISHED_WAIT) {
             stop.check()?;
             let text = format!(
@@ -121,6 +113,15 @@ impl Repository {
             );
             return Err(Error::new(ErrorKind::Busy, text));
         }
+        let purged =
+            Purged::collect(&StoppableLog { log: rewrite, stop }, last, self.snapshot().graph(), stop)?;
+        if purged.is_empty() {
+            return Ok(false);
+        }
+        let rewritten = rewrite.rewrite(last, &mut |position, record| {
+            stop.check()?;
+            purged.take_out(position, record)
+        })?;
         let rebuilt = self.prove(&*rewritten, stop)?;
         report.records_count = rewritten.report().records_count;
         report.segments_count = rewritten.report().segments_count;
