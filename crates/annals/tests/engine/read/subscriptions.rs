@@ -240,7 +240,7 @@ fn those_who_watch_a_tree_read_again_when_its_root_gets_another_id() {
     assert!(!reidentify(&root, &other));
     let second = repository.snapshot().position();
     assert!(reidentify(&other, &root));
-    // Whoever comes later and is behind.
+    // A reader that comes later is behind.
     let mut late = repository.subscribe(Watch::tree("/a").unwrap(), Some(first)).unwrap();
     assert!(late.poll().unwrap().unwrap().read_again);
     let snapshot = repository.snapshot();
