@@ -63,8 +63,8 @@ async fn complete(call: Box<Call>) -> Outcome {
 /// The offset of a cursor. Units: characters to bytes.
 fn cursor(text: &str, asked: Option<usize>) -> Result<usize, Problem> {
     let Some(asked) = asked else { return Ok(text.len()) };
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    ends.skip(asked).next().ok_or_else(|| {
+    let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    ends.nth(asked).ok_or_else(|| {
         let count = text.chars().count();
         Problem::invalid(format!("cursor: expected at most the {count} characters of `q`, found {asked}"))
     })
