@@ -17,7 +17,7 @@ pub(super) enum HashingBeside<'scope> {
     /// On the thread that writes: a content of one piece is not worth another one.
     Here(Box<Hashing>),
     /// On a thread of its own.
-    Beside(SyncSender<Piece>, ScopedJoinHandle<'scope, Hashing>),
+    Beside(SyncSender<Piece>, ScopedJoinHandle<'scope, Box<Hashing>>),
 }
 
 impl<'scope> HashingBeside<'scope> {
@@ -43,7 +43,7 @@ impl<'scope> HashingBeside<'scope> {
     }
 
     /// Waits for the digests of all bytes.
-    pub(super) fn finish(self) -> Hashing {
+    pub(super) fn finish(self) -> Box<Hashing> {
         match self {
             HashingBeside::Here(hashing) => *hashing,
             HashingBeside::Beside(sender, thread) => {
@@ -54,7 +54,7 @@ impl<'scope> HashingBeside<'scope> {
     }
 }
 
-fn hash(mut hashing: Hashing, pieces: Receiver<Piece>) -> Hashing {
+fn hash(mut hashing: Box<Hashing>, pieces: Receiver<Piece>) -> Box<Hashing> {
     for piece in pieces {
         hashing.update(&piece);
     }

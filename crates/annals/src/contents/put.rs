@@ -157,7 +157,7 @@ impl Contents {
 }
 
 /// Reads `from` to its end, and writes it durably. Shape: the digests of the bytes, and their number.
-fn copy(from: &mut dyn Read, out: &mut dyn io::Write, about: &NewContent) -> Result<(Hashing, u64)> {
+fn copy(from: &mut dyn Read, out: &mut dyn io::Write, about: &NewContent) -> Result<(Box<Hashing>, u64)> {
     let failed = |error| Error::of_disk("store a content", error);
     std::thread::scope(|scope| {
         let mut hashing = HashingBeside::Here(Box::new(Hashing::new(|algorithm| about.wants(algorithm))));
