@@ -257,7 +257,9 @@ async fn send_lines(
             None => Some((Err(std::io::Error::other("the answer is cut off")), None)),
         }
     });
-    let mut response = Response::new(Body::from_stream(futures_util::StreamExt::chain(first, rest)));
+    // The compression asks once more behind the end, where an unfold panics.
+    let chunks = futures_util::StreamExt::fuse(futures_util::StreamExt::chain(first, rest));
+    let mut response = Response::new(Body::from_stream(chunks));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(NDJSON));
     Ok(with_position(response, position))
 }

@@ -13,6 +13,7 @@ mod graph;
 mod graph_files;
 mod line_writer;
 mod find;
+mod complete;
 mod tree;
 mod tree_changes;
 mod differences;
@@ -50,6 +51,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         walks::endpoints,
         graph::endpoints,
         find::endpoints,
+        complete::endpoints,
         tree::endpoints,
         tree_changes::endpoints,
         differences::endpoints,

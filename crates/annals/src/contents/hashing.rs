@@ -15,6 +15,7 @@ use crate::model::{Digest, DigestAlgorithm, Sha256};
 /// assert_eq!(digests[0].to_string(), "900150983cd24fb0d6963f7d28e17f72");
 /// assert_eq!(digests[1].algorithm(), DigestAlgorithm::Sha256);
 /// ```
+#[derive(Clone)]
 pub struct Hashing {
     sha256: sha2::Sha256,
     md5: Option<md5::Md5>,

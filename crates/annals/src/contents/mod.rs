@@ -3,6 +3,7 @@
 //! A content is stored and synced before the commit that names it. A compaction removes contents that no version names.
 
 mod hashing;
+mod hashing_beside;
 mod pins;
 mod shared_contents;
 mod put;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Contents;
 use super::hashing::Hashing;
+use super::hashing_beside::{HashingBeside, Piece};
 use super::pins::{Pin, Pins};
 use super::shared_contents::free_name;
 use crate::model::{Content, Digest, DigestAlgorithm, Sha256, Value};
@@ -13,8 +14,8 @@ use crate::storage::widen;
 use crate::upkeep::{ContentName, Upkeep};
 use crate::{Error, ErrorKind, Result};
 
-/// Units: bytes read at once.
-const PIECE_BYTES: usize = 64 << 10;
+/// A store that writes pieces of this length need not copy them once more. Units: bytes written at once.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// The description of a content whose bytes are still to be read.
 #[derive(Clone, Debug)]
@@ -155,31 +156,47 @@ impl Contents {
     }
 }
 
-/// Shape: the digests of the bytes, and their number.
+/// Reads `from` to its end, and writes it durably. Shape: the digests of the bytes, and their number.
 fn copy(from: &mut dyn Read, out: &mut dyn io::Write, about: &NewContent) -> Result<(Hashing, u64)> {
-    let mut hashing = Hashing::new(|algorithm| about.wants(algorithm));
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut size = 0;
-    loop {
-        let count = match from.read(&mut piece) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Error::io("read the content to store", error)),
-        };
-        size += widen(count);
-        check_size(size, about)?;
-        let bytes = piece.get(..count).unwrap_or_default();
-        hashing.update(bytes);
-        out.write_all(bytes).map_err(|error| Error::of_disk("store a content", error))?;
-    }
-    match about.size {
-        Some(stated) if stated != size => {
-            let text = format!("content: expected {stated} bytes, found {size}; send all of them");
-            Err(Error::new(ErrorKind::InvalidArgument, text))
+    let failed = |error| Error::of_disk("store a content", error);
+    std::thread::scope(|scope| {
+        let mut hashing = HashingBeside::Here(Hashing::new(|algorithm| about.wants(algorithm)));
+        let mut size = 0;
+        loop {
+            let piece = Piece::new(read_piece(from, size, about)?);
+            size += widen(piece.len());
+            let is_last = piece.len() < PIECE_BYTES;
+            if !is_last {
+                hashing = hashing.move_to_thread(scope);
+            }
+            hashing.update(&piece);
+            out.write_all(&piece).map_err(failed)?;
+            if is_last {
+                break;
+            }
         }
-        _ => Ok((hashing, size)),
+        check_stated_size(size, about)?;
+        // Order: before the digests are awaited, so that the disk works meanwhile.
+        out.flush().map_err(failed)?;
+        Ok((hashing.finish(), size))
+    })
+}
+
+/// The next bytes of a content, of which `size` were read before: a whole piece, or fewer bytes at its end.
+fn read_piece(from: &mut dyn Read, size: u64, about: &NewContent) -> Result<Vec<u8>> {
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut filled = 0;
+    while let Some(rest) = piece.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match from.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read the content to store", error)),
+        }
+        check_size(size + widen(filled), about)?;
     }
+    piece.truncate(filled);
+    Ok(piece)
 }
 
 fn check_size(size: u64, about: &NewContent) -> Result<()> {
@@ -189,6 +206,16 @@ fn check_size(size: u64, about: &NewContent) -> Result<()> {
     }
     let text = format!("content: expected at most {bytes_max} bytes, found more; send it in parts");
     Err(Error::new(ErrorKind::TooLarge, text))
+}
+
+fn check_stated_size(size: u64, about: &NewContent) -> Result<()> {
+    match about.size {
+        Some(stated) if stated != size => {
+            let text = format!("content: expected {stated} bytes, found {size}; send all of them");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_digests(content: &Content, about: &NewContent) -> Result<()> {

@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), deny(clippy::as_conversions, clippy::indexing_slicing))]
 
 mod disk;
+mod folder_syncs;
 mod lock_note;
 mod memory_store;
 pub mod private_files;

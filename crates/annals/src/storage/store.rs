@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::{Access, Disk, DiskFile, widen};
-use super::whole_file::{UNFINISHED_SUFFIX, length_of, put_built, put_whole};
+use super::folder_syncs::FolderSyncs;
+use super::whole_file::{UNFINISHED_SUFFIX, build_named, build_whole, length_of};
 
 /// An object that is being read, from any place in it.
 pub trait StoreReader: Read + Seek + Send {}
@@ -26,7 +27,8 @@ pub trait Store: Send + Sync {
 
     /// As [`Store::put`], under the name that `write` returns: for objects that are named by a digest. False if an object
     /// of this name and length was there. A local store replaces it too, because the medium may have damaged it; a store
-    /// that keeps checksums may leave it.
+    /// that keeps checksums may leave it. When `write` flushes, a local store makes the bytes durable: what `write` does
+    /// after it has flushed the last of them does not hold up the disk.
     ///
     /// Errors: those of `write` and of the storage.
     fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool>;
@@ -67,6 +69,7 @@ pub trait Store: Send + Sync {
 pub struct DiskStore {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
+    syncs: FolderSyncs,
     /// Number of the next object that gets its name when it is written.
     next: AtomicU64,
 }
@@ -74,7 +77,7 @@ pub struct DiskStore {
 impl DiskStore {
     /// The store in `folder`, which the first [`Store::put`] creates.
     pub fn new(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> DiskStore {
-        DiskStore { disk, folder: folder.into(), next: AtomicU64::new(0) }
+        DiskStore { disk, folder: folder.into(), syncs: FolderSyncs::default(), next: AtomicU64::new(0) }
     }
 
     /// The same for a folder that several processes share: their unfinished objects have different names.
@@ -90,12 +93,18 @@ impl DiskStore {
             names => names,
         }
     }
+
+    /// Makes the names durable: on ext4 a new name can be lost without a sync of its folder.
+    fn sync_names(&self) -> io::Result<()> {
+        self.syncs.sync(|| self.disk.sync_folder(&self.folder))
+    }
 }
 
 impl Store for DiskStore {
     fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         self.disk.create_folder(&self.folder)?;
-        put_whole(&*self.disk, &self.folder, name, write)
+        build_whole(&*self.disk, &self.folder, name, write)?;
+        self.sync_names()
     }
 
     fn put_named(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<String>) -> io::Result<bool> {
@@ -105,7 +114,10 @@ impl Store for DiskStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             found => found.map(|found| found == bytes),
         };
-        put_built(&*self.disk, &self.folder, &format!("{number}{UNFINISHED_SUFFIX}"), is_there, write)
+        let building = format!("{number}{UNFINISHED_SUFFIX}");
+        let is_new = build_named(&*self.disk, &self.folder, &building, is_there, write)?;
+        self.sync_names()?;
+        Ok(is_new)
     }
 
     fn length(&self, name: &str) -> io::Result<u64> {
@@ -134,7 +146,7 @@ impl Store for DiskStore {
                 }
             }
         }
-        if is_removed { self.disk.sync_folder(&self.folder) } else { Ok(()) }
+        if is_removed { self.sync_names() } else { Ok(()) }
     }
 
     fn remove_unfinished(&self) -> io::Result<()> {

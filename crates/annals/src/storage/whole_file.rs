@@ -4,14 +4,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::disk::{Access, Disk};
+use super::disk::{Access, Disk, DiskFile};
 use super::stream::FileWriter;
 
 /// The suffix of a file that is being written. A leftover has no meaning and may be removed.
 pub(crate) const UNFINISHED_SUFFIX: &str = ".building";
 
-/// Units: bytes written together.
-const PIECE_BYTES: usize = 1 << 20;
+/// Units: bytes written together. Longer pieces are written without a copy.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// Writes a file with the bytes that `write` writes, and gives it the name `name` in `folder`, durably, replacing the
 /// file that had it.
@@ -24,13 +24,26 @@ pub(crate) fn put_whole(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    build_whole(disk, folder, name, write)?;
+    // Sync the folder too: on ext4 a new name can be lost without it.
+    disk.sync_folder(folder)
+}
+
+/// The same, but the caller makes the name durable.
+pub(super) fn build_whole(
+    disk: &dyn Disk,
+    folder: &Path,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let building = format!("{name}{UNFINISHED_SUFFIX}");
-    put_built(disk, folder, &building, |_, _| Ok(false), |out| write(out).map(|()| name.to_owned())).map(drop)
+    build_named(disk, folder, &building, |_, _| Ok(false), |out| write(out).map(|()| name.to_owned()))
+        .map(drop)
 }
 
 /// The same under the name that `write` returns, with `building` as the name meanwhile. `is_there` gets the name and the
 /// number of bytes, before the name is given. Shape: true unless it found such a file.
-pub(super) fn put_built(
+pub(super) fn build_named(
     disk: &dyn Disk,
     folder: &Path,
     building: &str,
@@ -38,28 +51,31 @@ pub(super) fn put_built(
     write: impl FnOnce(&mut dyn Write) -> io::Result<String>,
 ) -> io::Result<bool> {
     let building = folder.join(building);
-    // A leftover of a crash would prevent the creation of the file.
-    match disk.remove(&building) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let file = disk.create(&building)?;
+    let file = create_anew(disk, &building)?;
     let written = (|| {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, FileWriter::new(Arc::clone(&file)));
         let name = write(&mut out)?;
+        // Order: durable before it has the name.
         out.flush()?;
         let is_new = !is_there(&name, file.len()?)?;
-        file.sync_all()?;
         disk.rename(&building, &folder.join(name)).map(|()| is_new)
     })();
     if written.is_err() {
         // A file that cannot be removed takes room but does no other harm.
         let _ = disk.remove(&building);
     }
-    let is_new = written?;
-    // Sync the folder too: on ext4 a new name can be lost without it.
-    disk.sync_folder(folder)?;
-    Ok(is_new)
+    written
+}
+
+/// Creates a file in place of a leftover of a crash.
+fn create_anew(disk: &dyn Disk, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+    match disk.create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            disk.remove(path)?;
+            disk.create(path)
+        }
+        created => created,
+    }
 }
 
 /// The length of the file of this name. Units: bytes.

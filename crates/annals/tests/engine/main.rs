@@ -22,6 +22,7 @@ mod maintenance;
 
 // Rooms of the sources with one file of tests.
 mod contents;
+mod content_puts;
 mod operational;
 
 // Whole repositories. `.config/nextest.toml` and CONTRIBUTING.md name these files.

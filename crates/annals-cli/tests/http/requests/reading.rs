@@ -6,7 +6,7 @@ use super::door::{Door, Request, lists};
 use crate::support::Answer;
 
 /// The reads. Where an edit of the candidate does not concern the first target, the second one shows the edit.
-const READS: [(&str, &str); 34] = [
+const READS: [(&str, &str); 35] = [
     ("entities/a", ""),
     ("entities/a/summary", ""),
     ("entities/a/classifications/mark", ""),
@@ -31,6 +31,7 @@ const READS: [(&str, &str); 34] = [
     ("shared?from=a&to=b", ""),
     ("entities", ""),
     ("relationships", ""),
+    ("complete?q=n%20%3D%20", ""),
     ("content/a", ""),
     ("types", ""),
     ("types/entity/thing", ""),

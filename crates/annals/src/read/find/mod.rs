@@ -14,5 +14,7 @@ mod listing;
 mod explain;
 mod hints;
 mod page;
+mod completing;
 
+pub use completing::{CompletionKind, Completions};
 pub use explain::Explanation;
