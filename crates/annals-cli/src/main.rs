@@ -21,6 +21,7 @@ mod table;
 mod shown;
 mod progress;
 mod ldp_import;
+mod doctor;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -197,6 +197,11 @@ impl Remote {
         Ok(Remote { token: Some(header), ..self })
     }
 
+    /// The same, whose answers begin and go on within a time.
+    pub fn within(self, answer_time: Duration) -> Remote {
+        Remote { answer_time, ..self }
+    }
+
     /// Sends a request, and waits for the head of the answer.
     ///
     /// Errors: `Io` if the server cannot be reached, or does not answer in time.

@@ -63,6 +63,11 @@ fn without_empty(command: Command) -> Command {
     command.mut_subcommands(without_empty)
 }
 
+/// The same command, which reads no variable of the environment.
+pub fn without_environment(command: Command) -> Command {
+    command.mut_args(|option| option.env(Resettable::Reset)).mut_subcommands(without_environment)
+}
+
 fn read(path: &Path) -> Result<toml::Table, String> {
     let length = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?.len();
     if length > BYTES_MAX {

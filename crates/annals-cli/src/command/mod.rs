@@ -43,10 +43,13 @@ mod restore;
 mod compact;
 mod storage;
 mod serve;
+mod health;
+mod doctor;
 mod access;
 mod token;
 mod config;
 mod completions;
+mod man;
 mod shell;
 mod prompt;
 mod completing;
@@ -56,6 +59,8 @@ mod tree_times;
 mod listing;
 mod graph_format;
 mod terminal;
+
+use std::path::Path;
 
 use annals::{Error, ErrorKind};
 use clap::parser::ValueSource;
@@ -141,9 +146,13 @@ enum Command {
     Compact(compact::Arguments),
     Storage(storage::Arguments),
     Serve(Box<serve::Serve>),
+    Health(health::Arguments),
+    Doctor(doctor::Arguments),
     Token(token::Arguments),
     Access(access::Arguments),
     Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(man::Arguments),
     Shell(shell::Arguments),
 }
 
@@ -166,7 +175,10 @@ impl Command {
                 | Command::Serve(_)
                 | Command::Token(_)
                 | Command::Access(_)
+                | Command::Health(_)
+                | Command::Doctor(_)
                 | Command::Completions(_)
+                | Command::Man(_)
         )
     }
 }
@@ -190,7 +202,8 @@ impl Command {
             }
             Command::Token(_) => Works::Alone("it writes a file of tokens"),
             Command::Storage(_) => Works::OnFolder("it looks at the store of a log"),
-            Command::Completions(_) => Works::Alone("it reads no repository"),
+            Command::Completions(_) | Command::Man(_) => Works::Alone("it reads no repository"),
+            Command::Doctor(_) => Works::Alone("it looks at the machine of a server"),
             Command::Fixity(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Access(_) => Works::OnFolder("run it beside the server, on its folder"),
             Command::Import(import) if import.is_of_ldp() => Works::Alone("it takes two addresses"),
@@ -252,7 +265,10 @@ impl CommandLine for Arguments {
             | Command::Serve(_)
             | Command::Token(_)
             | Command::Access(_)
-            | Command::Completions(_) => true,
+            | Command::Health(_)
+            | Command::Doctor(_)
+            | Command::Completions(_)
+            | Command::Man(_) => true,
             _ => false,
         }
     }
@@ -270,6 +286,19 @@ pub fn read_arguments() -> Result<Arguments, clap::Error> {
     arguments.global.is_token_file_named = source == Some(ValueSource::CommandLine);
     arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
     Ok(arguments)
+}
+
+/// The options that a server reads from a configuration file, whatever the environment of this process is.
+///
+/// Errors: `clap`'s.
+fn read_config(path: &Path) -> Result<(Global, serve::Serve), clap::Error> {
+    let words = ["annals".into(), "serve".into(), "--config".into(), path.as_os_str().to_owned()];
+    let matches = config::matches(config::without_environment(Arguments::command()), words.into())?;
+    let read = Arguments::from_arg_matches(&matches)?;
+    match read.command {
+        Command::Serve(serve) => Ok((read.global, *serve)),
+        other => unreachable!("the words are those of serve, not of {other:?}"),
+    }
 }
 
 /// Runs the command.
@@ -336,7 +365,10 @@ fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
         Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
         Command::Token(arguments) => token::run(context, arguments),
         Command::Access(arguments) => access::run(context, arguments),
+        Command::Health(health) => health::run(context, health, &arguments.global),
+        Command::Doctor(doctor) => doctor::run(context, doctor, &arguments.global, read_config),
         Command::Completions(arguments) => completions::run(context, arguments),
+        Command::Man(arguments) => man::run(context, arguments, &Arguments::command()),
         Command::Shell(shell) => {
             shell.run(&arguments.global, Commands { root: Arguments::command, read: read_line })
         }

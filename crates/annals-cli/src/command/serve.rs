@@ -407,7 +407,8 @@ impl Serve {
         Some(TlsSettings { certificate, key, client_authorities: self.tls_client_authorities.clone() })
     }
 
-    fn access(&self) -> AccessSettings {
+    /// How clients prove who they are.
+    pub fn access(&self) -> AccessSettings {
         AccessSettings {
             tokens: self.tokens.clone(),
             tls: self.tls(),

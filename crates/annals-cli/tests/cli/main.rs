@@ -39,3 +39,5 @@ mod by_id;
 mod sending;
 mod stores;
 mod stores_in_s3;
+mod manual;
+mod doctoring;

@@ -52,6 +52,8 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("compact", &[]),
     ("storage", &["status"]),
     ("serve", &[]),
+    ("health", &[]),
+    ("doctor", &[]),
     ("token", &["new", "ada", "--role", "read"]),
     ("access", &["explain", "ada", "a"]),
     ("completions", &["bash"]),

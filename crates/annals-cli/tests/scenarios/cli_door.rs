@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::Server;
+use crate::support::{Server, program};
 use crate::{Door, Outcome, WALK, is_tree_change};
 
 /// A repository of its own, in a folder or behind a server.
@@ -42,7 +42,7 @@ impl CliDoor {
 
     /// Runs `annals --json` with these arguments and this input.
     fn run<A: AsRef<str>>(&self, arguments: &[A], input: &str) -> Done {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
+        let mut child = Command::new(program())
             .arg("--json")
             .env("ANNALS_REPOSITORY", &self.folder)
             .env(

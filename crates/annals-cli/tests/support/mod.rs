@@ -14,6 +14,11 @@ use serde_json::Value as Json;
 /// Longest time any single step of a test takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The program that scenarios run: the one of this build, or one that `ANNALS_PROGRAM` names, such as that of a package.
+pub fn program() -> std::ffi::OsString {
+    std::env::var_os("ANNALS_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_annals").into())
+}
+
 /// `annals serve`, killed when it is dropped.
 pub struct Server {
     child: Child,
@@ -51,7 +56,7 @@ impl Server {
 
     /// Starts it on a free port and waits until it listens.
     pub fn start_opening(folder: &Path, arguments: &[&str]) -> Server {
-        Server::spawn(&mut Command::new(env!("CARGO_BIN_EXE_annals")), folder, arguments)
+        Server::spawn(&mut Command::new(program()), folder, arguments)
     }
 
     /// Starts it with a limit on the size of files, and waits until it is ready. Units: blocks of 512 bytes.
