@@ -24,7 +24,7 @@ pub struct LdpSettings {
 pub struct LdpRoot(Arc<str>);
 
 /// First segments that belong to the server.
-const TAKEN: [&str; 5] = ["v1", "health", "metrics", "openapi.json", "errors"];
+const TAKEN: [&str; 6] = ["v1", "health", "metrics", "openapi.json", "errors", "explore"];
 
 impl LdpRoot {
     /// The path, without a slash at its end.

@@ -3,6 +3,10 @@
 
 // In the order a newcomer should read them.
 pub mod repeats;
+#[cfg(feature = "explorer")]
+mod explorer_files;
+#[cfg(feature = "explorer")]
+mod explorer;
 pub mod router;
 pub mod open_files;
 pub mod server_file;

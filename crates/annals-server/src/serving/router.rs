@@ -22,6 +22,8 @@ use axum::body::Body;
 use axum::error_handling::HandleErrorLayer;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
+#[cfg(feature = "explorer")]
+use axum::middleware::from_fn;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, on};
@@ -52,6 +54,8 @@ use crate::protocol::query::Query;
 use crate::request::body::Room;
 use crate::request::call::Call;
 use crate::request::door::Door;
+#[cfg(feature = "explorer")]
+use crate::serving::explorer;
 use crate::serving::repeats::{key_of, once};
 
 /// The route of the LDP door in logs and metrics.
@@ -66,6 +70,8 @@ pub fn router(door: &Arc<Door>, ldp: Option<LdpSettings>) -> axum::Router {
             router = router.route(&path, method_router(door, &endpoint));
         }
     }
+    #[cfg(feature = "explorer")]
+    let mut router = with_explorer(router, door);
     if let Some(settings) = ldp.map(Arc::new) {
         let root = settings.root.path();
         for path in [root.to_string(), format!("{root}/"), format!("{root}/{{*path}}")] {
@@ -117,7 +123,29 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
         needs: Box::new(move |_| needs),
         is_operational: endpoint.is_operational,
     };
-    router.route_layer(from_fn_with_state(Arc::new(admission), admit))
+    let router = router.route_layer(from_fn_with_state(Arc::new(admission), admit));
+    #[cfg(feature = "explorer")]
+    if endpoint.path == "/" {
+        return router.route_layer(from_fn(explorer::lead));
+    }
+    router
+}
+
+/// The explorer page inside the same layers. It is not in the description: it is no part of the API.
+#[cfg(feature = "explorer")]
+fn with_explorer(mut router: axum::Router, door: &Arc<Door>) -> axum::Router {
+    let admission = Arc::new(Admission {
+        bounds: Arc::clone(&door.bounds),
+        route: explorer::PATH,
+        needs: Box::new(|_| Needs::Nothing),
+        // Its answers are in memory already, and it is what shows that the server is busy.
+        is_operational: true,
+    });
+    for path in [explorer::PATH, explorer::FILE_PATH] {
+        let files = on(MethodFilter::GET, explorer::answer);
+        router = router.route(path, files.route_layer(from_fn_with_state(Arc::clone(&admission), admit)));
+    }
+    router
 }
 
 /// The LDP door inside the same layers. It is not in the description: the specification of LDP describes it.

@@ -1,0 +1,68 @@
+// Loading, empty, failed and refused are four states; a question ends when its view is left.
+import assert from "node:assert/strict";
+
+const VIEWS = [
+    ["search", "?q=table", "**/v1/find"],
+    ["overview", "", "**/v1/stats*"],
+    ["entity", "?view=entity&id=table:orders", "**/v1/entities/*"],
+    ["lineage", "?view=lineage&id=table:orders", "**/v1/entities/*/reach/groups*"],
+];
+
+export const states = {
+    async "the credentials are asked for, and kept in memory only"({ data, browser }) {
+        for (const [, query] of VIEWS) {
+            const opened = await browser.open(data.guarded, query, { expects: [401] });
+            await opened.page.locator("[data-state=refused] #token").first().waitFor();
+            await opened.checkAxe();
+            await opened.page.locator("#token").first().fill(data.token);
+            await opened.page.keyboard.press("Enter");
+            await opened.page.locator("[data-state=refused]").first().waitFor({ state: "detached" });
+            await opened.settle();
+            assert.equal(await opened.page.locator(".counts, .hits, .properties, .list").first().isVisible(), true);
+            const kept = await opened.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]));
+            assert.ok(!kept.includes(data.token), kept);
+            await opened.page.reload();
+            await opened.page.locator("[data-state=refused] #token").first().waitFor();
+            await opened.close();
+        }
+    },
+
+    async "a wrong token is refused again, and says so"({ data, browser }) {
+        const opened = await browser.open(data.guarded, "?view=entity&id=table:orders", { expects: [401] });
+        await opened.page.locator("#token").fill("annals_ada_wrong");
+        await opened.page.keyboard.press("Enter");
+        await opened.page.getByText("Another token").waitFor();
+        await opened.close();
+    },
+};
+
+for (const [name, query, asked] of VIEWS) {
+    states[`${name}: loading, and its question ends when it is left`] = async ({ data, browser }) => {
+        const before = (page) => page.route(asked, () => undefined);
+        const opened = await browser.open(data.catalogue, query, { before });
+        await opened.page.locator("[data-state=loading]").first().waitFor();
+        await opened.checkAxe();
+        const failed = opened.page.waitForEvent("requestfailed");
+        // Another view: the held question is of no use any more.
+        await opened.page.evaluate((isEntity) => {
+            history.pushState(null, "", isEntity ? "?view=lineage" : "?view=entity");
+            dispatchEvent(new PopStateEvent("popstate"));
+        }, name === "entity");
+        assert.match((await failed).failure().errorText, /ABORTED/);
+        await opened.page.locator("[data-state=empty]").waitFor();
+        await opened.close();
+    };
+    states[`${name}: failed, and asked again`] = async ({ data, browser }) => {
+        let isGone = true;
+        const before = (page) => page.route(asked, (route) => (isGone ? route.abort("connectionrefused") : route.continue()));
+        const opened = await browser.open(data.catalogue, query, { before });
+        await opened.page.locator("[data-state=failed]").first().waitFor();
+        await opened.checkAxe();
+        isGone = false;
+        opened.seen.errors = opened.seen.errors.filter((error) => !error.includes("ERR_CONNECTION_REFUSED"));
+        await opened.page.getByRole("button", { name: "Try again" }).first().click();
+        await opened.page.locator("[data-state=failed]").first().waitFor({ state: "detached" });
+        await opened.settle();
+        await opened.close();
+    };
+}
