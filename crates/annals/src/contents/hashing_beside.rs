@@ -25,7 +25,7 @@ impl<'scope> HashingBeside<'scope> {
     pub(super) fn move_to_thread(self, scope: &'scope Scope<'scope, '_>) -> HashingBeside<'scope> {
         let HashingBeside::Here(hashing) = self else { return self };
         let (sender, receiver) = sync_channel(PIECES_MAX);
-        let begun = Hashing::clone(&hashing);
+        let begun = hashing.clone();
         let builder = Builder::new().name("annals-digests".into());
         match builder.spawn_scoped(scope, move || hash(begun, receiver)) {
             Ok(thread) => HashingBeside::Beside(sender, thread),
@@ -45,7 +45,7 @@ impl<'scope> HashingBeside<'scope> {
     /// Waits for the digests of all bytes.
     pub(super) fn finish(self) -> Box<Hashing> {
         match self {
-            HashingBeside::Here(hashing) => *hashing,
+            HashingBeside::Here(hashing) => hashing,
             HashingBeside::Beside(sender, thread) => {
                 drop(sender);
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
