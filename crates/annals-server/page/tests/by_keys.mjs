@@ -134,8 +134,13 @@ export const byKeys = {
         await press(opened, "l", "ArrowRight");
         await opened.page.locator(".difference [data-name=owner]").waitFor();
         assert.deepEqual(await opened.texts(".difference [data-name=owner] td"), ["sales", "marketing"]);
+        await press(opened, "d");
+        await reaches(opened, { differing: "true" });
+        assert.deepEqual(await opened.values(".list li", "id"), ["job:audience"]);
+        await opened.checkAxe();
         await press(opened, "c");
         await reaches(opened, { compare: "" });
+        assert.ok((await opened.values(".list li", "id")).length > 1);
         await opened.close();
     },
 

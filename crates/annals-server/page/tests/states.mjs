@@ -27,6 +27,31 @@ export const states = {
         }
     },
 
+    async "a client with grants sees its part, and no byte of the rest arrives"({ data, browser }) {
+        const hidden = "column:visits.ip_address";
+        assert.ok(data.ask("catalogue", "get", hidden)[0].classifications.pii);
+        const bodies = [];
+        for (const [query, selector] of [
+            ["", ".counts [data-name=column]"],
+            ["?q=column", "tr[data-id='column:visits.page']"],
+            ["?view=entity&id=table:visits", ".neighbours [data-type='has-column'] li"],
+            ["?view=lineage&id=table:visits&types=has-column:out,reads:in", ".list [data-id='column:visits.page']"],
+            [`?q=${encodeURIComponent(hidden)}`, "[data-state=absent], [data-state=empty]"],
+        ]) {
+            const opened = await browser.open(data.guarded, query, { expects: [401, 404] });
+            opened.page.on("response", async (response) => bodies.push(await response.text().catch(() => "")));
+            await opened.page.locator("#token").first().fill(data.granted);
+            await opened.page.keyboard.press("Enter");
+            await opened.page.locator(selector).first().waitFor();
+            await opened.settle();
+            await opened.close();
+        }
+        assert.ok(bodies.some((body) => body.includes("column:visits.page")));
+        // Only the question itself, which the error repeats, may name it.
+        const leaks = bodies.filter((body) => body.includes("ip_address") && !body.includes("\"detail\""));
+        assert.deepEqual(leaks, []);
+    },
+
     async "a wrong token is refused again, and says so"({ data, browser }) {
         const opened = await browser.open(data.guarded, "?view=entity&id=table:orders", { expects: [401] });
         await opened.page.locator("#token").fill("annals_ada_wrong");
