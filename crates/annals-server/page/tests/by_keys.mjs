@@ -173,6 +173,10 @@ export const byKeys = {
         await tabTo(opened, "dialog .menu li:nth-child(2) button");
         await press(opened, "Enter");
         await reaches(opened, { view: "" });
+        // A key that the menu shows works while it is open.
+        await press(opened, "m", "g", "l");
+        await reaches(opened, { view: "lineage" });
+        assert.equal(await opened.page.locator("dialog").count(), 0);
         await opened.close();
     },
 };

@@ -61,6 +61,33 @@ export const states = {
     },
 };
 
+/** Addresses that people mistype, and the state that each leads to. */
+const ODD = [
+    ["?at=foo", "failed"],
+    ["?atPosition=abc", "failed"],
+    ["?view=entity&id=table:orders&validAt=3000-01-01", "failed"],
+    ["?view=entity&id=table:orders&atPosition=999999", "absent"],
+    ["?view=entity&id=table:orders&at=1970", "absent"],
+    ["?view=entity&id=nope", "absent"],
+    [`?view=entity&id=${"y".repeat(300)}`, "failed"],
+    ["?view=lineage&id=nope", "absent"],
+    ["?view=lineage&id=table:orders&compare=foo", "failed"],
+    ["?view=lineage&id=table:orders&types=nope:in", "absent"],
+    ["?view=bogus&up=-4&down=99999&sel=%E0%A4%A", ""],
+    ["?view=lineage&id=table:orders&types=none&up=99", ""],
+    ["?q=table&sort=nope", "absent"],
+    ["?q=%00", "failed"],
+];
+
+for (const [query, state] of ODD) {
+    states[`the address ${query.slice(0, 60)} says what is wrong`] = async ({ data, browser }) => {
+        const opened = await browser.open(data.catalogue, query, { expects: [400, 404] });
+        await opened.page.locator(state ? `[data-state=${state}]` : "main :is(.counts, .list)").first().waitFor();
+        await opened.settle();
+        await opened.close();
+    };
+}
+
 for (const [name, query, asked] of VIEWS) {
     states[`${name}: loading, and its question ends when it is left`] = async ({ data, browser }) => {
         const before = (page) => page.route(asked, () => undefined);

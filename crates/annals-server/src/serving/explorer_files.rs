@@ -6,11 +6,11 @@ use super::explorer::File;
 #[rustfmt::skip]
 pub const FILES: &[File] = &[
     File {
-        name: "app-e6c61d42b590.js",
+        name: "app-6afc4eff2705.js",
         media_type: "text/javascript; charset=utf-8",
-        sha256: "e6c61d42b590721d86a332555b6804b38fa94cb410f0132f6ad4639f24f21cd3",
-        plain: include_bytes!("../../page/dist/app-e6c61d42b590.js"),
-        brotli: include_bytes!("../../page/dist/app-e6c61d42b590.js.br"),
+        sha256: "6afc4eff27055677d9529aaf1ad1651aca53fb17d7da28e2777b2e7d1742450d",
+        plain: include_bytes!("../../page/dist/app-6afc4eff2705.js"),
+        brotli: include_bytes!("../../page/dist/app-6afc4eff2705.js.br"),
     },
     File {
         name: "icon-1ec8eb65014e.svg",
@@ -22,7 +22,7 @@ pub const FILES: &[File] = &[
     File {
         name: "index.html",
         media_type: "text/html; charset=utf-8",
-        sha256: "a54769abb4e22c81c531fd8418ba58d0795aec16f96ba360d55aedc52383adf2",
+        sha256: "3bce8eb63bfc746ef15bf7281428da4a98bd5a49fe387a2d63992b9f767ebe10",
         plain: include_bytes!("../../page/dist/index.html"),
         brotli: include_bytes!("../../page/dist/index.html.br"),
     },

@@ -90,7 +90,7 @@ function OfTypes({ types }: { types: Types }) {
         try {
             const graph = await at(time);
             const before = compared ? await at(compared) : null;
-            if (graph.absent && (before?.absent ?? true)) throw graph.absent;
+            if (graph.absent && (before === null || before.absent)) throw graph.absent;
             return { graph, before };
         } catch (error) {
             if (error instanceof TooMany) return { tooMany: error };
