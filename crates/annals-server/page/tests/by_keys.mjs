@@ -134,8 +134,13 @@ export const byKeys = {
         await press(opened, "l", "ArrowRight");
         await opened.page.locator(".difference [data-name=owner]").waitFor();
         assert.deepEqual(await opened.texts(".difference [data-name=owner] td"), ["sales", "marketing"]);
+        await press(opened, "d");
+        await reaches(opened, { differing: "true" });
+        assert.deepEqual(await opened.values(".list li", "id"), ["job:audience"]);
+        await opened.checkAxe();
         await press(opened, "c");
         await reaches(opened, { compare: "" });
+        assert.ok((await opened.values(".list li", "id")).length > 1);
         await opened.close();
     },
 
@@ -168,6 +173,10 @@ export const byKeys = {
         await tabTo(opened, "dialog .menu li:nth-child(2) button");
         await press(opened, "Enter");
         await reaches(opened, { view: "" });
+        // A key that the menu shows works while it is open.
+        await press(opened, "m", "g", "l");
+        await reaches(opened, { view: "lineage" });
+        assert.equal(await opened.page.locator("dialog").count(), 0);
         await opened.close();
     },
 };

@@ -50,7 +50,11 @@ export class Data {
         this.#makeHostile();
         cpSync(join(this.folder, "catalogue"), join(this.folder, "guarded"), { recursive: true });
         const tokens = join(this.folder, "tokens");
+        const grant = { role: "readers", where: "* where not classified pii" };
+        writeFileSync(join(this.folder, "grant.json"), JSON.stringify([{ action: "create", kind: "entity", type: "annals.Grant", properties: grant }]));
+        this.annals("guarded", "apply", join(this.folder, "grant.json"), "--author", "root");
         this.token = this.annals("guarded", "token", "new", "ada", "--role", "read", "--tokens", tokens).match(/annals_\S+/)[0];
+        this.granted = this.annals("guarded", "token", "new", "bob", "--role", "readers", "--tokens", tokens).match(/annals_\S+/)[0];
         this.catalogue = await this.#serve("catalogue");
         this.debian = await this.#serve("debian");
         this.hostile = await this.#serve("hostile");

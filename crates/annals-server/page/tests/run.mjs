@@ -10,6 +10,7 @@ import { facts } from "./facts.mjs";
 import { hostile } from "./hostile.mjs";
 import { layout } from "./layout.mjs";
 import { looks } from "./looks.mjs";
+import { speed } from "./speed.mjs";
 import { states } from "./states.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "annals-explorer."));
@@ -21,7 +22,7 @@ const failed = [];
 try {
     await data.make();
     await browser.start();
-    for (const group of [built, layout, looks, facts, byKeys, states, hostile]) {
+    for (const group of [built, layout, looks, facts, byKeys, states, hostile, speed]) {
         for (const [name, test] of Object.entries(group)) {
             if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
             try {

@@ -45,7 +45,8 @@ pub struct File {
 /// Answers with the page or one of its files.
 pub async fn answer(request: Request) -> Outcome {
     let path = request.uri().path();
-    let name = if path == PATH { PAGE } else { path.rsplit('/').next().unwrap_or_default() };
+    // The page has one address: its files stand beside it.
+    let name = path.strip_prefix("/explore/").map_or(PAGE, |name| if name == PAGE { "" } else { name });
     let file = FILES.iter().find(|file| file.name == name).ok_or_else(|| {
         Problem::not_found(format!("path {path}: the explorer page has no such file; load {PATH} again"))
     })?;

@@ -6,11 +6,11 @@ use super::explorer::File;
 #[rustfmt::skip]
 pub const FILES: &[File] = &[
     File {
-        name: "app-8043b93f9170.js",
+        name: "app-6afc4eff2705.js",
         media_type: "text/javascript; charset=utf-8",
-        sha256: "8043b93f9170a16af4f70df6ef6c40dee90c0eff7a50d6d4ae67d71882682e4f",
-        plain: include_bytes!("../../page/dist/app-8043b93f9170.js"),
-        brotli: include_bytes!("../../page/dist/app-8043b93f9170.js.br"),
+        sha256: "6afc4eff27055677d9529aaf1ad1651aca53fb17d7da28e2777b2e7d1742450d",
+        plain: include_bytes!("../../page/dist/app-6afc4eff2705.js"),
+        brotli: include_bytes!("../../page/dist/app-6afc4eff2705.js.br"),
     },
     File {
         name: "icon-1ec8eb65014e.svg",
@@ -22,22 +22,22 @@ pub const FILES: &[File] = &[
     File {
         name: "index.html",
         media_type: "text/html; charset=utf-8",
-        sha256: "5bc2453cc859e6e17acd9ae6526a043078242b42b92f65ae5881a0418403eb99",
+        sha256: "3bce8eb63bfc746ef15bf7281428da4a98bd5a49fe387a2d63992b9f767ebe10",
         plain: include_bytes!("../../page/dist/index.html"),
         brotli: include_bytes!("../../page/dist/index.html.br"),
     },
     File {
-        name: "layout-9be666591b79.js",
+        name: "layout-04781f9c99aa.js",
         media_type: "text/javascript; charset=utf-8",
-        sha256: "9be666591b79e94d5f6e41fa5bd20ca7a0bcd8e97d047a90de82eb466ed24329",
-        plain: include_bytes!("../../page/dist/layout-9be666591b79.js"),
-        brotli: include_bytes!("../../page/dist/layout-9be666591b79.js.br"),
+        sha256: "04781f9c99aa7af6dedda464479c8818112f159e242b8b86d70ea485a09e7ef2",
+        plain: include_bytes!("../../page/dist/layout-04781f9c99aa.js"),
+        brotli: include_bytes!("../../page/dist/layout-04781f9c99aa.js.br"),
     },
     File {
-        name: "style-19c633b6c559.css",
+        name: "style-85c684fb3ab7.css",
         media_type: "text/css; charset=utf-8",
-        sha256: "19c633b6c5598f132b6810093fa17497682f4fefa73d899c1da420fff6c84751",
-        plain: include_bytes!("../../page/dist/style-19c633b6c559.css"),
-        brotli: include_bytes!("../../page/dist/style-19c633b6c559.css.br"),
+        sha256: "85c684fb3ab7d497203dd8ee243eb09ff2bcc1f950e7cf3e463abf031d119d26",
+        plain: include_bytes!("../../page/dist/style-85c684fb3ab7.css"),
+        brotli: include_bytes!("../../page/dist/style-85c684fb3ab7.css.br"),
     },
 ];

@@ -2,12 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAnswer } from "../api/answer.ts";
 import { ask, asFailure, isAbort, step } from "../api/client.ts";
-import type { Entity, Json, Page, Relationship, Stats } from "../api/forms.ts";
+import type { Entity, Json, Page, Relationship } from "../api/forms.ts";
+import { relationshipTypes } from "../api/types.ts";
 import { notice } from "../frame/actions.ts";
 import { Id, Link } from "../frame/link.tsx";
 import { Show } from "../frame/states.tsx";
 import { address, toEntity } from "../state/address.ts";
-import { formatTime, parametersOf, timeOf } from "../state/time.ts";
+import { formatTime, parametersOf, type Time, timeOf } from "../state/time.ts";
 import { grouped } from "../words/counts.ts";
 import { shortened, textOf } from "../words/values.ts";
 
@@ -33,8 +34,7 @@ interface Neighbour {
 /** The groups of neighbours. */
 export function Neighbours({ id }: { id: string }) {
     const time = timeOf(address.value);
-    const query = parametersOf(time);
-    const answer = useAnswer(`groups ${id} ${formatTime(time)}`, (signal) => count(id, query, signal));
+    const answer = useAnswer(`groups ${id} ${formatTime(time)}`, (signal) => count(id, time, signal));
     return (
         <section class="neighbours">
             <h2>Neighbours</h2>
@@ -46,9 +46,9 @@ export function Neighbours({ id }: { id: string }) {
 }
 
 /** Counts the neighbours of each type and direction. A type counts its own relationships and those of its subtypes. */
-async function count(id: string, query: Record<string, string>, signal: AbortSignal): Promise<Group[]> {
-    const stats = await ask<Stats>("v1/stats", { query, signal });
-    const types = Object.entries(stats.relationships.byType).filter(([, all]) => all > 0);
+async function count(id: string, time: Time, signal: AbortSignal): Promise<Group[]> {
+    const query = parametersOf(time);
+    const types = Object.entries(await relationshipTypes(id, time, signal)).filter(([, all]) => all > 0);
     const asked = types.flatMap(([type]) =>
         (["out", "in"] as const).map(async (direction): Promise<Group> => {
             const of = { ...query, type, direction };

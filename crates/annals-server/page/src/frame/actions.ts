@@ -117,12 +117,14 @@ export function listenToKeys(): void {
             else if (isTyping) target.blur();
             return;
         }
-        if (isTyping || dialogue.value === "help") return;
+        if (isTyping) return;
         const keys = before ? `${before} ${event.key}` : event.key;
         before = !before && event.key === "g" ? "g" : "";
         const action = actions().find((known) => known.keys === keys);
         if (!action) return;
         event.preventDefault();
+        // An action leaves the dialogue that shows its key; the keys of the dialogues close their own.
+        if (keys !== "m" && keys !== "?") dialogue.value = "";
         action.run();
     });
 }

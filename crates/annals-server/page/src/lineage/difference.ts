@@ -65,6 +65,13 @@ export function counts(merged: Merged): Record<Change, { nodes: number; edges: n
     return counted;
 }
 
+/** Only the entities that differ, or have a relationship that differs. Their relationships stay as they are. */
+export function differences(merged: Merged): Merged {
+    const isDifferent = (one: { change: Change }) => one.change !== "same";
+    const nodes = [...merged.nodes].filter(([, node]) => [node, ...node.ins, ...node.outs].some(isDifferent));
+    return { nodes: new Map(nodes), edges: merged.edges.filter(isDifferent) };
+}
+
 /** Only what lies on a way with the flow from one of two entities to the other; null if there is no way. */
 export function between(merged: Merged, one: string, other: string): Merged | null {
     for (const [from, to] of [

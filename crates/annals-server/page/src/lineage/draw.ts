@@ -8,6 +8,10 @@ export const NODE_HEIGHT = 40;
 const LAYER_WIDTH = NODE_WIDTH + 56;
 /** Below this scale names cannot be read. */
 const NAMES_SCALE = 0.42;
+/** Below this scale nodes have no borders. */
+const CARDS_SCALE = 0.2;
+/** Below this scale edges have no heads. */
+const HEADS_SCALE = 0.25;
 /** Above this many edges all are thin. */
 const EDGES_THIN_MIN = 150;
 
@@ -20,6 +24,8 @@ export interface Scene {
     /** Shape: the points of each edge from left to right: x, y, x, y, â€¦ */
     edges: { edge: MergedEdge; points: Float64Array; isBack: boolean }[];
     indexOf: Map<string, number>;
+    /** True if anything differs from the time that is compared with. */
+    isDifferent: boolean;
     width: number;
     height: number;
 }
@@ -73,7 +79,8 @@ export function sceneOf(merged: Merged, layout: Layout): Scene {
     });
     const width = x.reduce((most, one) => Math.max(most, one), 0) + NODE_WIDTH;
     const height = y.reduce((most, one) => Math.max(most, one), 0) + NODE_HEIGHT;
-    return { nodes, x, y, edges, indexOf, width, height };
+    const isDifferent = nodes.some((node) => node.change !== "same");
+    return { nodes, x, y, edges, indexOf, isDifferent, width, height };
 }
 
 /** The node at a point of the scene, or -1. */
@@ -108,11 +115,11 @@ export function draw(
     context.fillRect(0, 0, width, height);
     context.setTransform(ratio * scale, 0, 0, ratio * scale, -camera.x * scale * ratio, -camera.y * scale * ratio);
     const seen = { left: camera.x, top: camera.y, right: camera.x + width / scale, bottom: camera.y + height / scale };
-    drawEdges(context, scene, marks, colours, seen, scale);
+    drawEdges(context, scene, marks, colours, scale);
     for (let index = 0; index < scene.nodes.length; index += 1) {
         const [x, y] = [scene.x[index]!, scene.y[index]!];
         if (x > seen.right || y > seen.bottom || x + NODE_WIDTH < seen.left || y + NODE_HEIGHT < seen.top) continue;
-        drawNode(context, scene.nodes[index]!, x, y, marks, colours, scale);
+        drawNode(context, scene, index, marks, colours, scale);
     }
 }
 
@@ -122,67 +129,60 @@ function colourOf(change: Change, colours: Palette): string {
 
 /** Edges that look the same, drawn together. */
 interface Look {
-    colour: string;
-    width: number;
-    dash: number[];
-    /** True if they do not touch the selected node. */
-    isFar: boolean;
+    change: Change;
+    /** True if they touch the selected node. */
+    isNear: boolean;
     path: Path2D;
     heads: Path2D;
 }
 
-type Seen = Record<"left" | "top" | "right" | "bottom", number>;
 
 function drawEdges(
     context: CanvasRenderingContext2D,
     scene: Scene,
     marks: Marks,
     colours: Palette,
-    seen: Seen,
     scale: number,
 ): void {
-    // One path for each look: thousands of edges are then drawn in a few calls.
-    const looks = new Map<string, Look>();
-    for (const { edge, points, isBack } of scene.edges) {
-        if (isOutside(points, seen)) continue;
-        const isNear = marks.selected !== "" && (edge.from === marks.selected || edge.to === marks.selected);
-        const key = `${edge.change}${isNear}`;
-        let look = looks.get(key);
-        if (!look) {
-            const colour = isNear && edge.change === "same" ? colours.accent : colourOf(edge.change, colours);
-            const width = (edge.change === "same" ? 1.25 : 2) + (isNear ? 0.75 : 0);
-            const dash = edge.change === "removed" ? [6, 4] : [];
-            look = { colour, width, dash, isFar: !isNear, path: new Path2D(), heads: new Path2D() };
-            looks.set(key, look);
-        }
-        trace(look.path, points);
-        if (scale > 0.25) head(look.heads, points, isBack);
-    }
     // Hundreds of edges side by side would be one block of colour.
     const isMany = scene.edges.length > EDGES_THIN_MIN;
-    for (const look of looks.values()) {
-        const { colour, width, dash, path, heads } = look;
+    for (const { change, isNear, path, heads } of looksOf(scene, marks.selected)) {
+        const colour = isNear && change === "same" ? colours.accent : colourOf(change, colours);
+        const width = (change === "same" ? 1.25 : 2) + (isNear ? 0.75 : 0);
         context.strokeStyle = colour;
         context.fillStyle = colour;
         context.lineWidth = isMany ? Math.min(width, 1.25) : Math.max(width, 0.7 / scale);
-        context.globalAlpha = isMany && look.isFar ? 0.55 : 1;
-        context.setLineDash(dash);
+        context.globalAlpha = isMany && !isNear ? 0.55 : 1;
+        context.setLineDash(change === "removed" ? [6, 4] : []);
         context.stroke(path);
         context.setLineDash([]);
-        context.fill(heads);
+        if (scale > HEADS_SCALE) context.fill(heads);
     }
     context.globalAlpha = 1;
 }
 
-function isOutside(points: Float64Array, seen: Seen): boolean {
-    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
-    for (let at = 0; at < points.length; at += 2) {
-        left = Math.min(left, points[at]!);
-        right = Math.max(right, points[at]!);
-        top = Math.min(top, points[at + 1]!);
-        bottom = Math.max(bottom, points[at + 1]!);
+/** The looks of the last scene and selection: while the picture moves, they stay as they are. */
+let lastLooks: { scene: Scene; selected: string; looks: Look[] } | null = null;
+
+/** One path for each look: thousands of edges are then drawn in a few calls. */
+function looksOf(scene: Scene, selected: string): Look[] {
+    if (lastLooks?.scene === scene && lastLooks.selected === selected) return lastLooks.looks;
+    const looks = new Map<string, Look>();
+    for (const { edge, points, isBack } of scene.edges) {
+        const isNear = selected !== "" && (edge.from === selected || edge.to === selected);
+        const key = `${edge.change}${isNear}`;
+        let look = looks.get(key);
+        if (!look) {
+            look = { change: edge.change, isNear, path: new Path2D(), heads: new Path2D() };
+            looks.set(key, look);
+        }
+        trace(look.path, points);
+        head(look.heads, points, isBack);
     }
-    return left > seen.right || right < seen.left || top > seen.bottom || bottom < seen.top;
+    // The selected ones lie above the others.
+    const order = [...looks.values()].sort((one, other) => Number(one.isNear) - Number(other.isNear));
+    lastLooks = { scene, selected, looks: order };
+    return order;
 }
 
 function trace(path: Path2D, points: Float64Array): void {
@@ -209,15 +209,24 @@ export const SIGNS: Record<Change, string> = { same: "", added: "+", removed: "â
 
 function drawNode(
     context: CanvasRenderingContext2D,
-    node: MergedNode,
-    x: number,
-    y: number,
+    scene: Scene,
+    index: number,
     marks: Marks,
     colours: Palette,
     scale: number,
 ): void {
+    const node = scene.nodes[index]!;
+    const [x, y] = [scene.x[index]!, scene.y[index]!];
     const isSelected = node.id === marks.selected || node.id === marks.marked;
     const isStart = node.id === marks.start;
+    const kind = colours.kinds[kindOfType(node.type)] ?? colours.line;
+    if (scale < CARDS_SCALE) {
+        // From afar a node is a spot of colour. Beside differences the colours of types would look like some.
+        const same = isStart || isSelected ? colours.text : scene.isDifferent ? colours.line : kind;
+        context.fillStyle = node.change === "same" ? same : colourOf(node.change, colours);
+        context.fillRect(x, y, Math.max(NODE_WIDTH, 3 / scale), Math.max(NODE_HEIGHT, 2 / scale));
+        return;
+    }
     context.fillStyle = colours.card;
     context.beginPath();
     context.roundRect(x, y, NODE_WIDTH, NODE_HEIGHT, 6);
@@ -234,7 +243,7 @@ function drawNode(
         context.roundRect(x - 3, y - 3, NODE_WIDTH + 6, NODE_HEIGHT + 6, 8);
         context.stroke();
     }
-    context.fillStyle = colours.kinds[kindOfType(node.type)] ?? colours.line;
+    context.fillStyle = kind;
     context.beginPath();
     context.roundRect(x + 5, y + 7, 4, NODE_HEIGHT - 14, 2);
     context.fill();

@@ -27,6 +27,8 @@ const PASS = 16;
 const SORTED_MAX = 1_500;
 /** Most passing edges times layers; above it edges go straight. */
 const PASSES_MAX = 15_000;
+/** Above this many they are close together. */
+const PASSES_WIDE_MAX = 300;
 
 /** Lays out. The same question gives the same layout, but for the budget of time. */
 export function layOut(question: LayoutQuestion): Layout {
@@ -143,7 +145,7 @@ function rowsOf(count: number, forward: Int32Array, layer: Int32Array): Rows {
         let before = from;
         for (let at = layer[from]! + 1; at < layer[to]!; at += 1) {
             const slot = height.length;
-            height.push(PASS);
+            height.push(passes > PASSES_WIDE_MAX ? PASS / 3 : PASS);
             ups.push([before]);
             downs.push([]);
             downs[before]!.push(slot);
@@ -273,7 +275,7 @@ function fit(row: number[], wanted: number[], height: number[], y: Float64Array)
         if (index > 0) offset += (height[row[index - 1]!]! + height[slot]!) / 2;
         offsets.push(offset);
         // A passing edge keeps straight sooner than a node keeps its place.
-        const weight = height[slot] === PASS ? 3 : 1;
+        const weight = height[slot] === ROW ? 1 : 3;
         let block = { sum: (wanted[index]! - offset) * weight, weight, size: 1 };
         for (let last = blocks.at(-1); last && last.sum / last.weight > block.sum / block.weight; last = blocks.at(-1)) {
             block = { sum: last.sum + block.sum, weight: last.weight + block.weight, size: last.size + block.size };

@@ -9,6 +9,8 @@ import { type Camera, draw, type Marks, NODE_HEIGHT, NODE_WIDTH, nodeAt, palette
 const SCALE_MIN = 0.02;
 const SCALE_MAX = 2.5;
 const FIRST_SCALE_MIN = 0.8;
+/** Around all of it. Units: pixels. */
+const MARGIN = 24;
 /** Time for the search for few crossings. Units: ms. */
 const BUDGET = 400;
 
@@ -111,14 +113,16 @@ function look(camera: Camera, scene: Scene, start: string, element: HTMLCanvasEl
     const isWider = scene.width * camera.scale > width;
     const isHigher = scene.height * camera.scale > height;
     if (index === undefined) return;
-    if (isWider) camera.x = scene.x[index]! + NODE_WIDTH / 2 - width / camera.scale / 2;
-    if (isHigher) camera.y = scene.y[index]! + NODE_HEIGHT / 2 - height / camera.scale / 2;
+    // The start in the middle, but no more than a margin of empty space.
+    const within = (middle: number, room: number, all: number) =>
+        Math.max(-MARGIN, Math.min(middle - room / 2, all + MARGIN - room));
+    if (isWider) camera.x = within(scene.x[index]! + NODE_WIDTH / 2, width / camera.scale, scene.width);
+    if (isHigher) camera.y = within(scene.y[index]! + NODE_HEIGHT / 2, height / camera.scale, scene.height);
 }
 
 function fit(camera: Camera, scene: Scene, element: HTMLCanvasElement, scaleMin: number): void {
     const { clientWidth: width, clientHeight: height } = element;
-    const margin = 24;
-    const scale = Math.min((width - 2 * margin) / scene.width, (height - 2 * margin) / scene.height, 1.15);
+    const scale = Math.min((width - 2 * MARGIN) / scene.width, (height - 2 * MARGIN) / scene.height, 1.15);
     camera.scale = Math.max(scale, scaleMin);
     camera.x = scene.width / 2 - width / camera.scale / 2;
     camera.y = scene.height / 2 - height / camera.scale / 2;

@@ -2,16 +2,17 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useAnswer } from "../api/answer.ts";
 import { ask, step } from "../api/client.ts";
-import type { Page, Relationship, Stats } from "../api/forms.ts";
+import type { Page, Relationship } from "../api/forms.ts";
+import { declaredTypes, relationshipTypes } from "../api/types.ts";
 import { type Action, notice, ofView } from "../frame/actions.ts";
 import { Id, Link } from "../frame/link.tsx";
 import { Empty, Failed, Show } from "../frame/states.tsx";
 import { address, go, toEntity, toLineage } from "../state/address.ts";
 import { scope } from "../state/commits.ts";
-import { formatTime, parseTime, type Time, timeInWords, timeOf } from "../state/time.ts";
+import { formatTime, NOW, parseTime, type Time, timeInWords, timeOf } from "../state/time.ts";
 import { counted } from "../words/counts.ts";
 import { SIGNS } from "./draw.ts";
-import { between, counts, type Merged, merge } from "./difference.ts";
+import { between, counts, differences, type Merged, merge } from "./difference.ts";
 import { type Flow, type Flows, formatFlows, guess, parseFlows } from "./flow.ts";
 import { inWords, List } from "./list.tsx";
 import { type Graph, load, TooMany } from "./load.ts";
@@ -29,7 +30,7 @@ interface Types {
 /** The view. */
 export function LineageView() {
     const { id } = address.value;
-    const answer = useAnswer(id ? "relationship types" : null, readTypes);
+    const answer = useAnswer(id ? `relationship types ${id}` : null, (signal) => readTypes(id, signal));
     if (!id) {
         return (
             <Empty>
@@ -52,14 +53,11 @@ export function LineageView() {
     );
 }
 
-async function readTypes(signal: AbortSignal): Promise<Types> {
-    type Declared = { name: string; supertypes: string[] };
-    const [stats, declared] = await Promise.all([
-        ask<Stats>("v1/stats", { signal }),
-        ask<Page<Declared>>("v1/types", { query: { kind: "relationship" }, signal }),
-    ]);
-    const supertypes = new Map(declared.items.map((one): [string, string[]] => [one.name, one.supertypes]));
-    return { known: { ...Object.fromEntries(declared.items.map((one) => [one.name, 0])), ...stats.relationships.byType }, supertypes };
+async function readTypes(id: string, signal: AbortSignal): Promise<Types> {
+    const [counts, all] = await Promise.all([relationshipTypes(id, NOW, signal), declaredTypes(signal)]);
+    const declared = all.filter(({ kind }) => kind === "relationship");
+    const supertypes = new Map(declared.map((one): [string, string[]] => [one.name, one.supertypes]));
+    return { known: { ...Object.fromEntries(declared.map((one) => [one.name, 0])), ...counts }, supertypes };
 }
 
 /** The flow along a type: its own, or that of what it is a subtype of. */
@@ -92,7 +90,7 @@ function OfTypes({ types }: { types: Types }) {
         try {
             const graph = await at(time);
             const before = compared ? await at(compared) : null;
-            if (graph.absent && (before?.absent ?? true)) throw graph.absent;
+            if (graph.absent && (before === null || before.absent)) throw graph.absent;
             return { graph, before };
         } catch (error) {
             if (error instanceof TooMany) return { tooMany: error };
@@ -117,7 +115,7 @@ function OfTypes({ types }: { types: Types }) {
 
 function Shown(properties: { loaded: { graph: Graph; before: Graph | null }; time: Time; compared: Time | null }) {
     const { loaded, time, compared } = properties;
-    const { id, sel, mark, path } = address.value;
+    const { id, sel, mark, path, differing } = address.value;
     const mover = useRef<Mover | null>(null);
     const whole = useMemo(() => merge(loaded.before, loaded.graph), [loaded]);
     const onPath = useMemo(() => (path && sel && mark ? between(whole, mark, sel) : null), [whole, path, sel, mark]);
@@ -163,10 +161,30 @@ function Shown(properties: { loaded: { graph: Graph; before: Graph | null }; tim
                 </div>
                 <div class="beside">
                     {selected && <Selected key={selected.id} node={selected} time={time} compared={compared} />}
-                    <List merged={merged} marks={marks} select={select} open={open} />
+                    {compared && <Differing />}
+                    <List
+                        merged={compared && differing ? differences(merged) : merged}
+                        marks={marks}
+                        select={select}
+                        open={open}
+                    />
                 </div>
             </div>
         </>
+    );
+}
+
+/** Chooses whether the list has everything, or only what differs. */
+function Differing() {
+    return (
+        <label class="differing">
+            <input
+                type="checkbox"
+                checked={address.value.differing}
+                onChange={(event) => go({ differing: event.currentTarget.checked })}
+            />
+            list only what differs
+        </label>
     );
 }
 
@@ -193,6 +211,15 @@ function actionsOf(mover: { current: Mover | null }): Action[] {
             run: () => {
                 const { sel } = address.value;
                 if (sel) go(toLineage(sel));
+            },
+        },
+        {
+            keys: "d",
+            words: "List only what differs, or everything",
+            run: () => {
+                const { compare, differing } = address.value;
+                if (compare) go({ differing: !differing });
+                else notice.value = "compare with another time first: c";
             },
         },
         { keys: "f", words: "Fit the picture", run: () => mover.current?.fit() },

@@ -1,5 +1,5 @@
 // The overview: how many instances of each type there are at the time of the page.
-import type { Stats } from "../api/forms.ts";
+import type { Counts } from "../api/types.ts";
 import { Link } from "../frame/link.tsx";
 import { Empty } from "../frame/states.tsx";
 import { toSearch } from "../state/address.ts";
@@ -8,9 +8,9 @@ import { shortInstant } from "../words/instants.ts";
 import { quoted } from "./complete.ts";
 
 /** The counts; each type of entities and each classification leads to its search. */
-export function Overview({ stats }: { stats: Stats }) {
-    const { entities, relationships, classifications, position, instant } = stats;
-    if (entities.total === 0) {
+export function Overview({ counts }: { counts: Counts }) {
+    const { entities, relationships, classifications, position, instant, isWhole } = counts;
+    if (entities.total === 0 && isWhole) {
         return (
             <Empty>
                 <p>There are no entities at this time.</p>
@@ -20,25 +20,26 @@ export function Overview({ stats }: { stats: Stats }) {
     return (
         <>
             <p class="summary" data-part="summary">
-                {counted(entities.total, "entity", "entities")}, {counted(relationships.total, "relationship")} at position{" "}
-                {grouped(position)}
+                {counted(entities.total, "entity", "entities")}, {counted(relationships.total, "relationship")}
+                {position !== null && ` at position ${grouped(position)}`}
                 {instant && <>, {shortInstant(instant)}</>}
+                {!isWhole && " of declared types, as far as you may see them"}
             </p>
             <div class="overview">
-                <Counts title="Entities" counts={entities.byType} total={entities.total} search={quoted} />
-                <Counts
+                <ByType title="Entities" counts={entities.byType} total={entities.total} search={quoted} />
+                <ByType
                     title="Classifications"
                     counts={classifications.byType}
                     total={classifications.total}
                     search={(name) => `* where classified ${quoted(name)}`}
                 />
-                <Counts title="Relationships" counts={relationships.byType} total={relationships.total} />
+                <ByType title="Relationships" counts={relationships.byType} total={relationships.total} />
             </div>
         </>
     );
 }
 
-function Counts(properties: {
+function ByType(properties: {
     title: string;
     counts: Record<string, number>;
     total: number;

@@ -2,26 +2,20 @@
 import { useEffect } from "preact/hooks";
 import { type Answer, useAnswer } from "../api/answer.ts";
 import { ask, type Failure } from "../api/client.ts";
-import type { Entity, Json, Page, Stats } from "../api/forms.ts";
+import type { Entity, Json, Page } from "../api/forms.ts";
+import { type Counts, countTypes, type Declared, declaredTypes } from "../api/types.ts";
 import { ofView } from "../frame/actions.ts";
 import { Id, Link } from "../frame/link.tsx";
 import { Failed, Show } from "../frame/states.tsx";
 import { address, go, toEntity, toSearch } from "../state/address.ts";
 import { EVERYTHING, scope } from "../state/commits.ts";
-import { formatTime, membersOf, parametersOf, timeOf } from "../state/time.ts";
+import { formatTime, membersOf, timeOf } from "../state/time.ts";
 import { textOf } from "../words/values.ts";
 import { Box } from "./box.tsx";
 import { Hits } from "./hits.tsx";
 import type { Vocabulary } from "./complete.ts";
 import { Overview } from "./overview.tsx";
 import { ParserError } from "./parser_error.tsx";
-
-/** A declared type, as far as a search names its parts. */
-interface Declared {
-    kind: string;
-    name: string;
-    attributes?: { name: string }[];
-}
 
 /** The hits of the last search, whose values complete the next one. */
 let lastHits: Entity[] = [];
@@ -31,8 +25,8 @@ export function SearchView() {
     const { q, sort } = address.value;
     const time = timeOf(address.value);
     const when = formatTime(time);
-    const stats = useAnswer(`stats ${when}`, (signal) => ask<Stats>("v1/stats", { query: parametersOf(time), signal }));
-    const types = useAnswer("types", (signal) => ask<Page<Declared>>("v1/types", { signal }));
+    const stats = useAnswer(`stats ${when}`, (signal) => countTypes(time, signal));
+    const types = useAnswer("types", declaredTypes);
     useEffect(() => {
         ofView.value = [];
         // A search for one type has the commits of this type in view.
@@ -48,7 +42,7 @@ export function SearchView() {
                 <Found key={`${q} ${sort} ${when}`} q={q} />
             ) : (
                 <Show answer={stats} what="the overview">
-                    {(counts) => <Overview stats={counts} />}
+                    {(counts) => <Overview counts={counts} />}
                 </Show>
             )}
         </>
@@ -111,9 +105,9 @@ function NotFound({ q, failure }: { q: string; failure: Failure }) {
     );
 }
 
-function vocabulary(stats: Answer<Stats>, types: Answer<Page<Declared>>): Vocabulary {
+function vocabulary(stats: Answer<Counts>, types: Answer<Declared[]>): Vocabulary {
     const counts = stats.state === "ready" ? stats.value : null;
-    const declared = types.state === "ready" ? types.value.items : [];
+    const declared = types.state === "ready" ? types.value : [];
     const names = (kind: string, byType: Record<string, number> | undefined) => [
         ...new Set([...Object.keys(byType ?? {}), ...declared.filter((one) => one.kind === kind).map((one) => one.name)]),
     ];

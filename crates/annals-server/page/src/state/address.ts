@@ -29,6 +29,8 @@ export interface Address {
     mark: string;
     /** True if only the path between these two is shown. */
     path: boolean;
+    /** True if the list of a comparison has only what differs. */
+    differing: boolean;
 }
 
 const NONE: Address = {
@@ -46,6 +48,7 @@ const NONE: Address = {
     sel: "",
     mark: "",
     path: false,
+    differing: false,
 };
 
 /** Most steps of a lineage in one direction. */
@@ -77,6 +80,7 @@ export function parse(query: string): Address {
         sel: text("sel"),
         mark: text("mark"),
         path: text("path") === "true",
+        differing: text("differing") === "true",
     };
 }
 
