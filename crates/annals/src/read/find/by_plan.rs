@@ -151,11 +151,11 @@ impl<'s, 'f> Search<'s, 'f> {
         })
     }
 
-    /// The conditions on candidates, without the one that an index has answered.
-    pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>, answered: Option<usize>) -> Asked<'a, 's> {
+    /// The conditions on candidates, without those that an index has answered.
+    pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>, answered: &[usize]) -> Asked<'a, 's> {
         let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
         let tests = self.test.parts().iter().enumerate();
-        let tests = tests.filter(|(number, _)| Some(*number) != answered).map(|(_, test)| test).collect();
+        let tests = tests.filter(|(number, _)| !answered.contains(number)).map(|(_, test)| test).collect();
         Asked { tests, ever, places }
     }
 
@@ -320,7 +320,7 @@ impl<'s, 'f> Search<'s, 'f> {
 
     pub(super) fn count(&self, steps: &mut Steps) -> Result<u64> {
         let places = self.places()?;
-        let asked = self.asked(&places, None);
+        let asked = self.asked(&places, &[]);
         if asked.tests.is_empty() && self.reach.is_exact() {
             return Ok(self.domain.count() as u64);
         }

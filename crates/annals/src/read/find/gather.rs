@@ -51,7 +51,7 @@ impl<'s> Search<'s, '_> {
         steps.tell(|| format!("gather {}", access.describe(places)));
         let slots = access.gather(places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
-        let candidates = Candidates { slots, places, asked: self.asked(places, None), after };
+        let candidates = Candidates { slots, places, asked: self.asked(places, &[]), after };
         let found = self.page_of(&candidates, steps)?;
         let mut page = Filling::new(self.snapshot, self.kind, Size { offset: 0, ..self.size() });
         for one in found {

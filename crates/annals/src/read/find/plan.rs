@@ -7,13 +7,14 @@ use smallvec::SmallVec;
 use super::access::{CandidateSet, Places};
 use crate::graph::index::key::without_slot;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::decode_key;
+use crate::model::{Value, decode_key};
 use crate::read::operators::filter::test::Test;
 use crate::read::operators::scan::bounds::Bounds;
 use crate::read::operators::scan::domain::Domain;
-use crate::read::operators::sort::{Key, Sorting};
+use crate::read::operators::filter::value_test::{ValueTest, key_of};
+use crate::read::operators::sort::{self, Sorting};
 use crate::search::{Header, Operator};
-use crate::structures::key_set::Range;
+use crate::structures::key_set::{Key, Range};
 
 /// At most this many candidates are always gathered, not walked to.
 const GATHERED_FEW: usize = 64;
@@ -52,6 +53,17 @@ pub(super) struct ValueWalk {
     pub(super) with_absent: bool,
     /// The number of conditions that the bounds cover: nearly everything within fulfils them.
     pub(super) narrowed: usize,
+    /// The conditions of which only keys at the edges can fail, and the beginnings of the keys at the edges.
+    pub(super) answered: SmallVec<[usize; 2]>,
+    edges: SmallVec<[Vec<u8>; 2]>,
+}
+
+impl ValueWalk {
+    /// True if a value within the bounds is between their edges, so that it fulfils the answered conditions.
+    #[inline]
+    pub(super) fn is_between_edges(&self, key: Key<'_>) -> bool {
+        !self.edges.iter().any(|edge| key.starts_with(edge))
+    }
 }
 
 /// A range of an index in which all keys have one value.
@@ -162,7 +174,7 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
     let times = &places.indexes.times;
     let walk = match key {
         // A touched instance may have another place, and a page that ends with it continues by time, not by slot.
-        Key::Header(Header::CreatedAt)
+        sort::Key::Header(Header::CreatedAt)
             if (is_present || !snapshot.graph().headers.has_creation())
                 && times.is_all_in_order()
                 && places.touched.is_empty() =>
@@ -171,16 +183,16 @@ fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec
         }
         // Proxies are in no index with another order.
         _ if places.proxies.is_some() => return walks,
-        Key::Property(Some(property)) if places.is_indexed(property) => {
+        sort::Key::Property(Some(property)) if places.is_indexed(property) => {
             Walk::Values(values(places, parts, property, is_descending))
         }
         // The places are those of the creations in the versions in force.
-        Key::Header(Header::CreatedAt) if is_present || !snapshot.graph().headers.has_creation() => {
+        sort::Key::Header(Header::CreatedAt) if is_present || !snapshot.graph().headers.has_creation() => {
             Walk::Stamps { is_updated: false, is_descending }
         }
-        Key::Header(Header::UpdatedAt) => Walk::Stamps { is_updated: true, is_descending },
+        sort::Key::Header(Header::UpdatedAt) => Walk::Stamps { is_updated: true, is_descending },
         // As of an earlier time, instances may have had other ids.
-        Key::Header(Header::Id) if is_present || places.table.former_ids.is_empty() => {
+        sort::Key::Header(Header::Id) if is_present || places.table.former_ids.is_empty() => {
             Walk::Ids { is_descending }
         }
         _ => return walks,
@@ -211,11 +223,28 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<EqualKeys<'s>> {
     })
 }
 
+/// True if keys are in the order of this condition's values, so that only a key that begins like one of theirs can fail.
+fn is_answered_between_edges(test: &ValueTest) -> bool {
+    use Operator::{Between, Greater, GreaterOrEqual, Less, LessOrEqual};
+    matches!(test.operator, Less | LessOrEqual | Greater | GreaterOrEqual | Between)
+        && !test.is_of_text()
+        // Literals of one key space do not all compare with each other.
+        && !test.values.iter().any(|value| matches!(value, Value::Literal(_)))
+}
+
 fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool) -> ValueWalk {
     let bounds = Bounds::default();
-    let mut walk = ValueWalk { property, bounds, is_descending, with_absent: true, narrowed: 0 };
+    let mut walk = ValueWalk {
+        property,
+        bounds,
+        is_descending,
+        with_absent: true,
+        narrowed: 0,
+        answered: SmallVec::new(),
+        edges: SmallVec::new(),
+    };
     let is_single = !places.table.is_multi_valued(property);
-    for part in parts {
+    for (number, part) in parts.iter().enumerate() {
         let Test::Property(Some(name), test) = part else { continue };
         if *name != property {
             continue;
@@ -235,6 +264,10 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         if let Some(own) = stretch.filter(|_| is_single) {
             walk.bounds.intersect(own);
             walk.narrowed += 1;
+            if is_answered_between_edges(test) {
+                walk.answered.push(number);
+                walk.edges.extend(test.values.iter().map(key_of));
+            }
         }
     }
     walk
