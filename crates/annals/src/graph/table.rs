@@ -277,6 +277,14 @@ impl Table {
         self.live_slots().len() == self.rows.len()
     }
 
+    /// The number of slots, if each has a live instance that is no proxy and has all its values in memory: a read of the
+    /// present then needs no more checks. Otherwise, or if it is not known yet, zero.
+    pub(crate) fn plain_slots(&self) -> u32 {
+        let Some(lists) = self.lists.made() else { return 0 };
+        let is_plain = lists.by_type.live.len() == self.rows.len() && !self.spill.is_used();
+        if is_plain { narrow(self.rows.len()) } else { 0 }
+    }
+
     /// All live instances.
     pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Id, Row<'_>)> {
         self.live_slots().iter().filter_map(|slot| Some((slot, self.id(slot), self.row(slot)?)))

@@ -55,11 +55,15 @@ pub struct Snapshot {
     cancel: Option<Cancel>,
     // `None`: everything is in sight.
     sight: Option<Arc<SnapshotSight>>,
+    // Entities and relationships that need no check, see `is_plain_slot`. Decided once, because each read asks.
+    plain_slots: [u32; 2],
 }
 
 impl Snapshot {
     pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
-        Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None }
+        let plain_slots = [0; 2];
+        Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None, plain_slots }
+            .with_plain_slots()
     }
 
     pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
@@ -93,16 +97,16 @@ impl Snapshot {
     }
 
     pub(super) fn with_sight(self, sight: Arc<SnapshotSight>) -> Snapshot {
-        Snapshot { sight: Some(sight), ..self }
+        Snapshot { sight: Some(sight), ..self }.with_plain_slots()
     }
 
     /// The same without a sight.
     pub(crate) fn unsighted(&self) -> Snapshot {
-        Snapshot { sight: None, ..self.clone() }
+        Snapshot { sight: None, ..self.clone() }.with_plain_slots()
     }
 
     pub(super) fn with_view(&self, view: Option<View>) -> Snapshot {
-        Snapshot { view, ..self.clone() }
+        Snapshot { view, ..self.clone() }.with_plain_slots()
     }
 
     /// True if it shows the present, and not an earlier time.
@@ -129,7 +133,19 @@ impl Snapshot {
 
     /// The same view of another graph.
     pub(super) fn over(&self, indexed: Arc<Indexed>, view: Option<View>) -> Snapshot {
-        Snapshot { indexed, view, ..self.clone() }
+        Snapshot { indexed, view, ..self.clone() }.with_plain_slots()
+    }
+
+    fn with_plain_slots(self) -> Snapshot {
+        let plain = |kind| if self.is_plain() { self.graph().table(kind).plain_slots() } else { 0 };
+        Snapshot { plain_slots: [plain(TypeKind::Entity), plain(TypeKind::Relationship)], ..self }
+    }
+
+    /// True if the instance at `slot` is live and in sight, and its version in force is in memory: nothing else is to be
+    /// checked. False if that is not known.
+    #[inline]
+    pub(crate) fn is_plain_slot(&self, kind: TypeKind, slot: u32) -> bool {
+        slot < self.plain_slots[usize::from(kind == TypeKind::Relationship)]
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
@@ -253,6 +269,9 @@ impl Snapshot {
     /// The version of the instance at `slot` that this snapshot sees; a deleted one only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
+        if self.is_plain_slot(kind, slot) {
+            return Ok(Some(Held::InForce));
+        }
         if !self.in_sight(kind, slot) {
             return Ok(None);
         }
@@ -274,6 +293,9 @@ impl Snapshot {
     /// cannot fail.
     #[inline]
     pub(crate) fn in_force(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+        if self.is_plain_slot(kind, slot) {
+            return Ok(Held::InForce);
+        }
         let table = self.indexed.graph.table(kind);
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
@@ -284,6 +306,9 @@ impl Snapshot {
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
     #[inline]
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
+        if self.is_plain_slot(kind, slot) {
+            return true;
+        }
         let table = self.indexed.graph.table(kind);
         let is_live = match self.view {
             None => table.is_live(slot),

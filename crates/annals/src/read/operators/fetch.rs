@@ -12,14 +12,14 @@ impl Snapshot {
     /// Errors: those of reading history; `Corrupted` if there is none.
     #[inline]
     pub(crate) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
-        let table = self.graph().table(kind);
         // Most reads are of the present without spilled values, and read nothing more.
-        if self.is_plain() && !table.spill.is_used() && table.is_live(slot) {
+        if self.is_plain_slot(kind, slot) {
             return Ok(Held::InForce);
         }
         self.fetch_seen(kind, slot)
     }
 
+    #[inline(never)]
     fn fetch_seen(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         self.seen(kind, slot, true)?.ok_or_else(|| nothing_at(kind, slot))
     }
