@@ -23,6 +23,7 @@ PACKAGES = {
     "npm": (["npm"], ["npm"]),
     "postgres": (["postgres"], ["postgresql"]),
     "strace": (["strace"], ["strace"]),
+    "valgrind": (["valgrind"], ["valgrind"]),
     "venv": ([], ["python3-venv"]),
     "wrk": (["wrk"], ["wrk"]),
 }

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+import costs
 import counts
 import growth
 import proofs
@@ -44,6 +45,7 @@ class Checkout:
         return subprocess.run(["git", *name, *arguments], cwd=self.root, check=True, capture_output=True, text=True).stdout.strip()
 
     def write(self, name, text):
+        os.makedirs(os.path.dirname(os.path.join(self.root, name)), exist_ok=True)
         with open(os.path.join(self.root, name), "w") as file:
             file.write(text)
 
@@ -259,6 +261,21 @@ class Rules(unittest.TestCase):
         self.checkout.git("commit", "-q", "--allow-empty", "-m", "x\n\nGrown: a store of its own")
         self.assertIn("+1501 lines", growth.check(self.checkout.read()))
         self.assertIn("a store of its own", growth.check(self.checkout.read()))
+
+    def test_a_landing_whose_reads_take_more_says_why(self):
+        cost = costs.cost
+        row = lambda instructions: cost.Cost("get", 10, instructions, 1.0, 0.0)
+        kept = lambda instructions: ("rustc 1", {"get": row(instructions)})
+        check = lambda instructions, compiler="rustc 1": costs.check(self.checkout.read(), [row(instructions)], compiler, kept(instructions))
+        self.checkout.write(cost.KEPT, "# rustc 1\nline\toperations\tinstructions\tfirst misses\tlast misses\nget\t10\t100.0\t1.00\t0.00\n")
+        self.checkout.commit()
+        self.checkout.land()
+        self.assertIn("1.040", check(104.0))
+        self.refuses("get takes 106 instructions, 6% more than 100", lambda: check(106.0))
+        self.assertIn("not compared", check(106.0, "rustc 2"))
+        self.refuses("has other figures of get", lambda: costs.check(self.checkout.read(), [row(90.0)], "rustc 1", kept(100.0)))
+        self.checkout.git("commit", "-q", "--allow-empty", "-m", "x\n\nCosts: a look-up asks for grants")
+        self.assertIn("a look-up asks for grants", check(106.0))
 
     def test_counts_are_read_from_all_runners(self):
         lines = ["test result: ok. 10 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.1s",

@@ -37,6 +37,10 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
+    /// Store of the contents and checkpoints of a log in a store, such as s3://library/annals; the same one for all servers
+    /// and commands of the log
+    #[arg(long, global = true, env = "ANNALS_OBJECTS", value_name = "URL")]
+    pub objects: Option<String>,
     /// Ask the server at this address instead of a folder [env: ANNALS_SERVER=]
     #[arg(long, global = true, value_name = "URL", help_heading = "Server")]
     pub server: Option<String>,
@@ -52,6 +56,9 @@ pub struct Global {
     /// True if the command line, and not the environment, names the folder.
     #[arg(skip)]
     pub is_repository_named: bool,
+    /// True if the command line, and not the environment, names the store of objects.
+    #[arg(skip)]
+    pub is_objects_named: bool,
     /// True if the command line, and not the environment, names the file of the token.
     #[arg(skip)]
     pub is_token_file_named: bool,
@@ -80,6 +87,16 @@ impl Global {
         self.server.clone().or_else(|| told.filter(|_| !is_folder))
     }
 
+    /// The place of the repository, unless a server is asked.
+    ///
+    /// Errors: `InvalidArgument` for a URL that no log or no store has, for one with a password, and for objects of a folder.
+    pub fn place(&self) -> Result<annals_logs::Place> {
+        let place = annals_logs::Place::parse(&self.repository)?;
+        // Those of the environment may be of another repository.
+        let is_meant = self.is_objects_named || place.folder().is_none();
+        place.with_objects(self.objects.clone().filter(|_| is_meant))
+    }
+
     /// Takes over the arguments of the shell that its line does not name.
     pub fn fill_from(&mut self, shell: &Global, is_named: impl Fn(&str) -> bool) {
         self.is_json |= shell.is_json;
@@ -103,7 +120,12 @@ impl Global {
             self.server.clone_from(&shell.server);
             self.is_local = shell.is_local;
             self.is_repository_named = shell.is_repository_named;
+            if !is_named("objects") {
+                self.objects.clone_from(&shell.objects);
+                self.is_objects_named = shell.is_objects_named;
+            }
         }
+        self.is_objects_named |= is_named("objects");
     }
 
     /// True if it asks another place than the shell.
@@ -112,6 +134,7 @@ impl Global {
             (
                 global.server(),
                 global.repository.clone(),
+                global.objects.clone(),
                 global.is_local,
                 global.memory_bytes_max,
                 global.token_file.clone(),
@@ -126,6 +149,7 @@ impl Global {
     pub fn as_environment(&self) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![("ANNALS_REPOSITORY", self.repository.clone().into_os_string())];
         variables.extend(self.server().map(|url| ("ANNALS_SERVER", url.into())));
+        variables.extend(self.objects.clone().map(|url| ("ANNALS_OBJECTS", url.into())));
         variables.extend(self.ca_file.clone().map(|path| ("ANNALS_CA_FILE", path.into_os_string())));
         variables.extend(self.memory_bytes_max.map(|bytes| ("ANNALS_MEMORY", bytes.to_string().into())));
         variables
@@ -380,7 +404,7 @@ impl Context {
     /// Errors: those of opening it, with the reason why no server is asked; those of the token.
     fn open_unless_served(&self, access: Access) -> Result<std::result::Result<Repository, Place>> {
         let served = |remote| Ok(Err(Place::Server(Box::new(remote))));
-        let place = annals_logs::Place::parse(&self.path)?;
+        let place = self.global.place()?;
         if let annals_logs::Place::Log(log) = &place {
             match server_of_log(log, &self.global) {
                 Ok(Ok(remote)) => return served(remote),
@@ -527,7 +551,7 @@ impl Context {
     }
 
     fn check_exists(&self) -> Result<()> {
-        if self.path.is_dir() || annals_logs::Place::parse(&self.path)?.folder().is_none() {
+        if self.path.is_dir() || self.global.place()?.folder().is_none() {
             return Ok(());
         }
         Err(Error::new(
@@ -554,7 +578,7 @@ impl Context {
             observer: Some(Arc::new(Warnings)),
             ..Options::default()
         };
-        let repository = annals_logs::Place::parse(&self.path)?.open(options);
+        let repository = self.global.place()?.open(options);
         progress.finish();
         let repository = repository?;
         for warning in repository.warnings() {

@@ -8,7 +8,10 @@ use annals::log::Log;
 use annals::storage::{DiskStore, RealDisk, Store};
 use annals::{Error, ErrorKind, LeaseHolder, Repository, Result};
 
-use crate::Options;
+use crate::{Options, Parts};
+
+/// A reader of a log in S3 looks for new records so often. Units: milliseconds.
+const S3_POLL_MS: u64 = 100;
 
 /// The place of a repository. Its text never shows a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +28,8 @@ pub struct LogPlace {
     url: String,
     /// A folder of this machine for checkpoints, so that opening reads only the latest records; `None` reads all.
     cache: Option<PathBuf>,
-    /// The URL of a store for contents, and for checkpoints unless `cache` has them; `None` keeps no contents.
+    /// The URL of a store for contents, and for checkpoints unless `cache` has them; `None` for the one in the place of the
+    /// log, or for no contents if there is none.
     objects: Option<String>,
 }
 
@@ -99,8 +103,7 @@ impl Place {
             },
             Place::Log(log) => match log.open_log(true) {
                 Ok(_) => Ok(false),
-                #[cfg(feature = "postgres")]
-                Err(error) if crate::postgres::is_missing(&error) => Ok(true),
+                Err(error) if crate::is_missing(&error) => Ok(true),
                 Err(error) => Err(error),
             },
         }
@@ -109,18 +112,19 @@ impl Place {
     /// Opens the repository, and creates it if there is none and it is opened for writing.
     ///
     /// Errors: those of [`Repository::open`]; those of [`open`](crate::open); `Locked` beside the writer of a log, whose
-    /// address is in the context of the error, if it tells one.
+    /// address is in the context of the error, if it tells one; `InvalidArgument` if the store of objects belongs to another
+    /// log.
     pub fn open(&self, options: annals::Options) -> Result<Repository> {
         let place = match self {
             Place::Folder(path) => return Repository::open_with(path, options),
             Place::Log(place) => place,
         };
-        let log = place.open_log(options.is_read_only)?;
-        let objects = place.objects.as_deref().map(|url| {
-            crate::open_store(url, &Options { is_read_only: options.is_read_only, ..Options::default() })
-        });
-        let objects = objects.transpose()?;
-        let options = annals::Options { contents: objects.clone().or(options.contents.clone()), ..options };
+        let (log, objects) = place.open_parts(&options)?;
+        let options = annals::Options {
+            contents: objects.clone().or(options.contents.clone()),
+            poll_interval_ms: options.poll_interval_ms.max(place.poll_interval_ms()),
+            ..options
+        };
         let Some(folder) = &place.cache else {
             return match objects {
                 Some(objects) => Repository::with_log_and_store(log, objects, options),
@@ -144,6 +148,23 @@ impl LogPlace {
 
     fn open_log(&self, is_read_only: bool) -> Result<Arc<dyn Log>> {
         crate::open(&self.url, &Options { is_read_only, ..Options::default() })
+    }
+
+    /// The log, and the store of its objects, which belongs to it.
+    fn open_parts(&self, options: &annals::Options) -> Result<Parts> {
+        let options = Options { is_read_only: options.is_read_only, ..Options::default() }
+            .within(options.memory_bytes_max);
+        let (log, own) = crate::open_with_store(&self.url, &options)?;
+        let objects = match &self.objects {
+            Some(url) => Some(crate::open_store_of(url, log.id(), &options)?),
+            None => own,
+        };
+        Ok((log, objects))
+    }
+
+    /// Looks into a bucket cost money, and take longer than those into a database.
+    fn poll_interval_ms(&self) -> u64 {
+        if self.url.starts_with("s3://") { S3_POLL_MS } else { 0 }
     }
 }
 

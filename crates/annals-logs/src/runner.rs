@@ -54,7 +54,6 @@ impl Runner {
     }
 
     /// Runs `task` on the thread.
-    #[cfg(feature = "postgres")]
     pub fn go(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }

@@ -1,6 +1,6 @@
 //! A log as its store shows it, and another id for one that went back.
 
-use annals::log::{Log as _, LogId};
+use annals::log::{Log, LogId};
 use annals::{Position, Result};
 
 use crate::Options;
@@ -26,40 +26,67 @@ pub struct Status {
 ///
 /// Errors: those of [`open`](crate::open) for reading.
 pub fn status(place: &str, options: &Options) -> Result<Status> {
-    #[cfg(feature = "postgres")]
-    {
-        let options = Options { is_read_only: true, ..options.clone() };
-        let log = crate::postgres::PostgresLog::open(place, &options)?;
-        let tail = log.tail()?;
-        Ok(Status {
-            place: log.describe(),
-            id: log.id(),
-            tail,
-            bytes: log.bytes_up_to(tail),
-            generation: log.generation(),
-            durability: log.durability().to_owned(),
-        })
+    let options = Options { is_read_only: true, ..options.clone() };
+    match crate::scheme_of(place) {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => {
+            let log = crate::postgres::PostgresLog::open(place, &options)?;
+            of_log(&log, log.durability())
+        }
+        #[cfg(feature = "s3")]
+        Some("s3") => {
+            let log = crate::s3::S3Log::open(place, &options)?;
+            of_log(&log, log.durability())
+        }
+        scheme => {
+            let _ = options;
+            Err(crate::no_log(scheme))
+        }
     }
-    #[cfg(not(feature = "postgres"))]
-    {
-        let _ = options;
-        unreachable!("no place has a log in this build")
-    }
+}
+
+#[cfg(any(feature = "postgres", feature = "s3"))]
+fn of_log(log: &dyn Log, durability: &str) -> Result<Status> {
+    let tail = log.tail()?;
+    Ok(Status {
+        place: log.describe(),
+        id: log.id(),
+        tail,
+        bytes: log.bytes_up_to(tail),
+        generation: log.generation(),
+        durability: durability.to_owned(),
+    })
 }
 
 /// Accepts a log that lost acknowledged records, because its store was restored or failed over to a copy that lacked them: the
 /// log gets another id. Tags, cursors and checkpoints from before then name nothing, and processes that have it open refuse it
-/// until they are started again.
+/// until they are started again. `objects` is the place of its contents, if that is another one: they stay those of the log.
 ///
-/// Errors: those of [`open`](crate::open); `Locked` while a writer is alive.
-pub fn adopt(place: &str, options: &Options) -> Result<LogId> {
-    #[cfg(feature = "postgres")]
-    {
-        crate::postgres::PostgresLog::open(place, options)?.adopt()
-    }
-    #[cfg(not(feature = "postgres"))]
-    {
-        let _ = options;
-        unreachable!("no place has a log in this build")
-    }
+/// Errors: those of [`open`](crate::open) and of [`open_store`](crate::open_store); `InvalidArgument` if the objects are those of
+/// another log; `Locked` while a writer is alive.
+pub fn adopt(place: &str, objects: Option<&str>, options: &Options) -> Result<LogId> {
+    #[cfg(feature = "s3")]
+    let objects = objects.map(|objects| crate::s3::S3Store::open(objects, options)).transpose()?;
+    #[cfg(not(feature = "s3"))]
+    let _ = objects;
+    let (before, now): (LogId, LogId) = match crate::scheme_of(place) {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => {
+            let log = crate::postgres::PostgresLog::open(place, options)?;
+            #[cfg(feature = "s3")]
+            objects.iter().try_for_each(|objects| objects.claim(log.id()))?;
+            (log.id(), log.adopt()?)
+        }
+        #[cfg(feature = "s3")]
+        Some("s3") => {
+            let log = crate::s3::S3Log::find(place, options)?;
+            objects.iter().try_for_each(|objects| objects.claim(log.id()))?;
+            (log.id(), log.adopt()?)
+        }
+        scheme => return Err(crate::no_log(scheme)),
+    };
+    #[cfg(feature = "s3")]
+    objects.iter().try_for_each(|objects| objects.hand_over(before, now))?;
+    let _ = before;
+    Ok(now)
 }

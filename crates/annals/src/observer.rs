@@ -35,7 +35,8 @@ pub trait Observer: Send + Sync {
     /// After [`refused`](Observer::refused), the log takes appends again.
     fn accepted(&self) {}
 
-    /// The repository refuses writes from now on until it is reopened.
+    /// The repository refuses writes from now on until it is reopened. On a log with a register it follows the next writer
+    /// then, and may write again after that one.
     fn failed(&self, error: &crate::Error) {
         let _ = error;
     }

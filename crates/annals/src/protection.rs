@@ -4,7 +4,7 @@
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
 
-/// A protection without which a commit is lost, doubled, or shown too early.
+/// A protection without which a commit or a content is lost, or a commit is doubled or shown too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// A call that is sent again has the same token.
@@ -19,6 +19,9 @@ pub(crate) enum Protection {
     Swap,
     /// An instant is told as settled only if no record before it may come.
     Settled,
+    /// A content that no version names leaves a shared store after the grace, and is marked before that. Without this it is
+    /// removed as soon as it is found.
+    Grace,
     /// A standby waits until the lease has ended. Nothing is lost without this: the lease only decides which standby tries.
     Lease,
 }
@@ -47,6 +50,7 @@ impl Protection {
             Protection::Unknown => "unknown",
             Protection::Swap => "swap",
             Protection::Settled => "settled",
+            Protection::Grace => "grace",
             Protection::Lease => "lease",
         }
     }

@@ -21,7 +21,7 @@ use crate::maintenance::recover::load_with;
 use crate::memory::{Memory, ReservedMemory};
 use crate::options::Options;
 use crate::read::{Snapshot, Source, Watch};
-use crate::standby::poll;
+use crate::standby::{poll, seat_of};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::upkeep::SharedUpkeep;
 use crate::write::{
@@ -250,6 +250,8 @@ impl Repository {
             Some(upkeep) => checkpoints.map(|checkpoints| checkpoints.shared(Arc::clone(upkeep))),
             None => checkpoints,
         };
+        // Order: first. Beside a writer the log would be read in vain.
+        let seat = seat_of(upkeep.as_ref(), &options)?;
         let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             if let Some(forked) = &forked {
                 return Ok(forked.clone());
@@ -264,8 +266,6 @@ impl Repository {
                 empty
             }))
         })?;
-        let seat = upkeep.as_ref().map(|upkeep| Seat::new(&options, Arc::clone(upkeep)));
-        let seat = seat.transpose()?.map(Arc::new);
         let read_only = refusal_at_first(&log.describe(), options.is_read_only, seat.is_some());
         let limits = Limits {
             queue_transactions: options.queue_transactions_max,

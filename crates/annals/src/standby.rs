@@ -9,7 +9,8 @@ use crate::log::{LogId, Token};
 use crate::options::Options;
 use crate::read::Snapshot;
 use crate::repository::{Inner, Repository};
-use crate::write::{Committer, Following, Standing, follow, follow_step, following, prepare};
+use crate::upkeep::SharedUpkeep;
+use crate::write::{Committer, Following, Seat, Standing, follow, follow_step, following, prepare};
 use crate::{Error, ErrorKind, Position, Result};
 
 impl Repository {
@@ -42,6 +43,16 @@ impl Repository {
     /// How a repository that was opened read-only stands to the log that it follows; `None` in one that writes.
     pub fn following(&self) -> Option<Following> {
         self.is_read_only().then(|| following(&self.inner().committer))
+    }
+
+    /// The time since snapshots are known to have had every record: of one that follows, see [`Following::age`]; of a writer
+    /// whose log others may take over, since its latest sign of life; otherwise zero.
+    pub fn age(&self) -> Duration {
+        let seat = self.inner().seat.as_ref();
+        match self.following() {
+            Some(following) => following.age,
+            None => seat.map_or(Duration::ZERO, |seat| seat.unsigned_for()),
+        }
     }
 
     /// Checks that the log is the one that snapshots were read from. A server asks this before each answer.
@@ -137,6 +148,19 @@ impl Inner {
     pub(crate) fn check_upkeep(&self) -> Result<()> {
         self.seat.as_ref().map_or(Ok(()), |seat| seat.check_upkeep(&self.committer))
     }
+}
+
+/// The place of a repository among those of its log; `None` without a register. One that is opened for writing waits until
+/// the lease has ended.
+///
+/// Errors: `Locked` beside a writer; `InvalidArgument` for an address that is too long; those of the register.
+pub(crate) fn seat_of(upkeep: Option<&Arc<SharedUpkeep>>, options: &Options) -> Result<Option<Arc<Seat>>> {
+    let Some(upkeep) = upkeep else { return Ok(None) };
+    let seat = Arc::new(Seat::new(options, Arc::clone(upkeep))?);
+    if !options.is_read_only && !options.is_standby {
+        seat.wait_for_end()?;
+    }
+    Ok(Some(seat))
 }
 
 /// A thread that looks for new records of another writer.

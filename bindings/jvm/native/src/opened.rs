@@ -26,7 +26,7 @@ impl Opened {
     /// Errors: as [`Place::open`]; `InvalidArgument` for an unknown setting.
     pub fn open(settings: &[u8]) -> Result<Opened> {
         let settings = object(settings, "settings")?;
-        let known = ["folder", "readOnly", "checkpointLogBytes", "segmentBytes", "memoryBytesMax"];
+        let known = ["folder", "readOnly", "checkpointLogBytes", "segmentBytes", "memoryBytesMax", "objects"];
         if let Some(name) = settings.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(invalid(format!("settings: expected {}, found {name:?}", known.join(", "))));
         }
@@ -39,7 +39,10 @@ impl Opened {
         }
         options.memory_bytes_max = number(&settings, "memoryBytesMax")?;
         let repository = match text(&settings, "folder")? {
-            Some(folder) => Place::parse(Path::new(&*with_slashes(folder)))?.open(options)?,
+            Some(folder) => {
+                let place = Place::parse(Path::new(&*with_slashes(folder)))?;
+                place.with_objects(text(&settings, "objects")?.map(str::to_owned))?.open(options)?
+            }
             None => Repository::in_memory(),
         };
         Ok(Opened { repository: Mutex::new(Some(repository)), door: Mutex::default() })

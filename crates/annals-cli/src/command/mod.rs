@@ -264,6 +264,8 @@ pub fn read_arguments() -> Result<Arguments, clap::Error> {
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let source = matches.value_source("repository");
     arguments.global.is_repository_named = source == Some(ValueSource::CommandLine);
+    let source = matches.value_source("objects");
+    arguments.global.is_objects_named = source == Some(ValueSource::CommandLine);
     let source = matches.value_source("token_file");
     arguments.global.is_token_file_named = source == Some(ValueSource::CommandLine);
     arguments.name = matches.subcommand_name().unwrap_or_default().to_owned();
@@ -281,6 +283,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
     // Order: first, so that a URL with a password is in no message and no argument of another process.
     annals_logs::Place::parse(&arguments.global.repository)?;
+    arguments.global.objects.as_deref().map_or(Ok(()), annals_logs::check_store)?;
     arguments.command.check_place(&arguments.global, &arguments.name)?;
     if let (Some(name), false) = (&context.candidate, arguments.command.takes_candidate()) {
         let text = format!("--candidate {name}: this command takes no candidate; leave it out");

@@ -32,6 +32,7 @@ use crate::context::Global;
   annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   annals serve postgres://annals@db/library --standby     # one of several servers; see docs/operations.md
+  annals serve s3://library/annals --standby
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
     /// Folder of the repository, or the URL of its log, instead of --repository.
@@ -45,13 +46,9 @@ pub struct Serve {
     #[arg(long = "standby", conflicts_with = "read_only")]
     pub is_standby: bool,
     /// Of a log in a store: a folder of this machine for checkpoints, so that the next start reads only the records after the
-    /// latest one. Each server has its own.
+    /// latest one, instead of those in --objects. Each server has its own.
     #[arg(long, value_name = "FOLDER")]
     pub cache: Option<PathBuf>,
-    /// Store of contents and checkpoints for a log in a store, such as s3://library/annals; the same one for all servers of
-    /// the log. With --cache, the checkpoints are there.
-    #[arg(long, value_name = "URL")]
-    pub objects: Option<String>,
     /// Of a log in a store: the address of this server, which the others tell to clients that want to write, and to commands,
     /// while this one writes [default: that of --public-url, or the one it listens at].
     #[arg(long, value_name = "URL")]
@@ -151,6 +148,10 @@ pub struct Serve {
     /// to every client that can read.
     #[arg(long = "ldp-external", value_name = "PREFIX")]
     pub external_prefixes: Vec<SourcePrefix>,
+    /// Of a log in a store: the folders of --ldp-external are the same on the machines of all its servers, such as a network
+    /// drive.
+    #[arg(long = "ldp-external-shared", requires = "external_prefixes")]
+    pub are_folders_shared: bool,
     /// Largest external content.
     #[arg(long = "ldp-external-bytes-max", value_name = "BYTES", default_value_t = 1 << 40)]
     pub external_bytes_max: u64,
@@ -294,13 +295,7 @@ impl Serve {
     /// Serves until a signal says stop.
     pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
-        let place = Place::parse(self.folder.as_ref().unwrap_or(&global.repository))?;
-        let place = place.with_cache(self.cache.clone())?.with_objects(self.objects.clone())?;
-        if place.folder().is_some() && (self.is_standby || self.address.is_some()) {
-            let text = "options standby and address: expected a log in a store beside them, found a folder; leave them out, or \
-                        follow the folder with --read-only";
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
+        let place = self.place(global)?;
         let is_new = place.is_vacant()?;
         if is_new && !self.is_creating {
             let text = format!(
@@ -370,6 +365,29 @@ impl Serve {
                 ));
             },
         )
+    }
+
+    /// The place of the repository.
+    ///
+    /// Errors: `InvalidArgument` for one that does not fit the other options.
+    fn place(&self, global: &Global) -> Result<Place> {
+        let repository = self.folder.as_ref().unwrap_or(&global.repository).clone();
+        let place = Global { repository, ..global.clone() }.place()?.with_cache(self.cache.clone())?;
+        let text = match place {
+            Place::Folder(_) if self.is_standby || self.address.is_some() => {
+                "options standby and address: expected a log in a store beside them, found a folder; leave them out, or follow \
+                 the folder with --read-only"
+            }
+            Place::Log(_)
+                if !self.are_folders_shared
+                    && self.external_prefixes.iter().any(|prefix| prefix.folder().is_some()) =>
+            {
+                "option ldp-external: expected an address beside a log in a store, found a folder of this machine, which other \
+                 servers of the log do not have; if all of them have it at the same place, add --ldp-external-shared"
+            }
+            place => return Ok(place),
+        };
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
     fn oidc(&self) -> Option<OidcSettings> {

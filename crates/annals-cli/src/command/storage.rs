@@ -15,7 +15,8 @@ use crate::stop::Outcome;
 #[command(after_help = "\
 Examples:
   annals storage status -r postgres://annals@db.example/library
-  annals storage adopt -r postgres://annals@db.example/library")]
+  annals storage adopt -r s3://library/annals
+  annals storage adopt -r postgres://annals@db.example/library --objects s3://library/annals")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -27,7 +28,11 @@ enum Action {
     Status,
     /// Accept a log that lost acknowledged records, after a restored backup or a failover of the store: it gets another id.
     /// Stop all servers first, and start them afterwards
-    Adopt,
+    Adopt {
+        /// The store of its contents and checkpoints, if the servers name one with --objects
+        #[arg(long, value_name = "URL")]
+        objects: Option<String>,
+    },
 }
 
 /// Prints what it found.
@@ -41,7 +46,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let place = place.to_string();
-    match arguments.action {
+    match &arguments.action {
         Action::Status => {
             let status = annals_logs::status(&place, &Options::default())?;
             if context.output.is_json() {
@@ -65,8 +70,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             context.output.line(format!("rewritten   {}", counted(status.generation, "time")))?;
             context.output.line(format!("durability  {}", status.durability))
         }
-        Action::Adopt => {
-            let id = annals_logs::adopt(&place, &Options::default())?;
+        Action::Adopt { objects } => {
+            let id = annals_logs::adopt(&place, objects.as_deref(), &Options::default())?;
             if context.output.is_json() {
                 return context.output.json_line(json!({ "id": id.to_string() }).to_string().as_bytes());
             }

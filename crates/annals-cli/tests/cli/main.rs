@@ -6,6 +6,8 @@ mod server;
 #[path = "../../../annals-logs/tests/postgres/server.rs"]
 #[allow(dead_code, reason = "these tests use a part of it")]
 mod postgres;
+#[path = "../../../annals-logs/tests/s3/server.rs"]
+mod moto;
 mod twin;
 mod remote;
 mod impostors;
@@ -35,3 +37,4 @@ mod backing_up;
 mod by_id;
 mod sending;
 mod stores;
+mod stores_in_s3;

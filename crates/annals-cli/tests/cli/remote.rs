@@ -186,13 +186,14 @@ fn a_command_beside_a_server_finds_it_through_the_lock() {
 /// Story: `ANNALS_CA_FILE=` was an error, and so were others, while `ANNALS_SERVER=` was none.
 #[test]
 fn an_empty_variable_is_as_one_that_is_not_set() {
-    const VARIABLES: [&str; 12] = [
+    const VARIABLES: [&str; 13] = [
         "ANNALS_AUTHOR",
         "ANNALS_CA_FILE",
         "ANNALS_CONFIG",
         "ANNALS_HISTORY",
         "ANNALS_LOG",
         "ANNALS_MEMORY",
+        "ANNALS_OBJECTS",
         "ANNALS_REPOSITORY",
         "ANNALS_SERVER",
         "ANNALS_SOURCE_USER",

@@ -1,8 +1,9 @@
 //! Commands on a log in PostgreSQL: alone, beside the server that writes, and with what is no place of a log.
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -70,16 +71,7 @@ fn commands_write_and_read_a_log_alone() {
     on.ok(&["backup", "copy"]);
     let copied = Done::of(command_in(&on.place.path(""), &["-r", "copy", "get", "ada"]));
     assert_eq!(copied.code, 0, "{copied:?}");
-    let mut shell = on.command(&["shell"]);
-    shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-    let mut shell = shell.spawn().unwrap();
-    std::io::Write::write_all(
-        &mut shell.stdin.take().unwrap(),
-        b"set ada n=2\nget ada\nexport --format csv -o csv\n",
-    )
-    .unwrap();
-    let output = shell.wait_with_output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    in_shell(on.command(&["shell"]), "set ada n=2\nget ada\nexport --format csv -o csv\n");
 }
 
 #[test]
@@ -299,4 +291,61 @@ fn storage_tells_how_durable_a_log_is_and_adopts_it() {
     assert_eq!(changed.status, 412, "{changed:?}");
     let folder = Done::of(command_in(&on.place.path(""), &["-r", "copy", "storage", "status"]));
     assert!(folder.code == 2 && folder.err.contains("found a folder"), "{folder:?}");
+}
+
+/// Commands that opened a log themselves could name no store of contents.
+#[test]
+fn commands_read_and_write_contents_in_s3() {
+    let on = OnLog::new();
+    let moto = crate::moto::shared();
+    assert_eq!(moto.ask("PUT", "/commands"), Some(200), "a bucket");
+    on.place.write("key", "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n");
+    let key = on.place.path("key");
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let (port, key) = (moto.port, key.display());
+    let objects = format!("s3://commands/annals?endpoint=http://127.0.0.1:{port}&credentials-file={key}");
+    on.place.write("scan.txt", "bytes of a scan");
+    let with = |mut command: Command| {
+        command.env("ANNALS_OBJECTS", &objects);
+        Done::of(command)
+    };
+    let put = with(on.command(&["put", "scan", "scan.txt", "--type", "page"]));
+    assert_eq!(put.code, 0, "{put:?}");
+    let read = with(on.command(&["cat", "scan"]));
+    assert_eq!((read.code, read.out.as_str()), (0, "bytes of a scan"), "{read:?}");
+    assert_eq!(on.ok(&["--objects", &objects, "cat", "scan"]), "bytes of a scan");
+    let shell = on.command(&["--objects", &objects, "shell"]);
+    assert!(in_shell(shell, "cat scan\nput other scan.txt --type page\ncat other\n").contains("scan"));
+    assert_eq!(with(on.command(&["fixity"])).code, 0);
+    assert_eq!(with(on.command(&["backup", "copy"])).code, 0);
+    // Without it, one sentence says what to name.
+    for arguments in
+        [&["cat", "scan"][..], &["put", "b", "scan.txt", "--type", "page"], &["backup", "other"], &["fixity"]]
+    {
+        let refused = on.run(arguments);
+        assert!(refused.code != 0 && refused.err.lines().count() == 1, "{arguments:?}: {refused:?}");
+        assert!(refused.err.contains("`--objects`"), "{arguments:?}: {refused:?}");
+    }
+    assert_eq!(on.run(&["get", "scan"]).code, 0, "the entity is in the log");
+    // That of the environment is none of a folder's business.
+    let copied = command_in(&on.place.path(""), &["-r", "copy", "cat", "scan"]);
+    assert_eq!(with(copied).out, "bytes of a scan");
+    let folder = ["-r", "copy", "--objects", &objects, "cat", "scan"];
+    let refused = Done::of(command_in(&on.place.path(""), &folder));
+    assert!(refused.code == 2 && refused.err.contains("expected a log in a store"), "{refused:?}");
+    for wrong in ["s3://annals:hunter3@commands/annals", "s3://commands?secret=hunter3", "gs://hunter3/x"] {
+        for arguments in [&["get", "scan"][..], &["serve", "--log", "off"], &["stats"]] {
+            let refused = on.run(&[&["--objects", wrong], arguments].concat());
+            assert!(refused.code == 2 && !format!("{refused:?}").contains("hunter3"), "{wrong}: {refused:?}");
+        }
+    }
+}
+
+/// Runs lines in a shell. Shape: what it printed.
+fn in_shell(mut shell: Command, lines: &str) -> String {
+    let mut running = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    running.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -132,6 +132,7 @@ impl Place {
 pub fn command_in(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    command.env_remove("ANNALS_REPOSITORY").env_remove("ANNALS_SERVER").env("ANNALS_AUTHOR", "");
+    command.env_remove("ANNALS_REPOSITORY").env_remove("ANNALS_SERVER").env_remove("ANNALS_OBJECTS");
+    command.env("ANNALS_AUTHOR", "");
     command
 }

@@ -7,11 +7,11 @@ use annals::{Error, ErrorKind, Position, Result};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::body::Body;
 use super::failure::{Answered, Failure};
 use super::lanes::Lane;
 use super::seen::{LastCall, column, position};
 use super::shared::SharedState;
+use crate::call_body::Body;
 
 /// How often the statement is sent again because the log changed between it and the look after it.
 const TRIES_MAX: usize = 8;

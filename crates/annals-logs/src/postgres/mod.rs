@@ -11,7 +11,6 @@ mod failure;
 mod connection;
 mod lanes;
 mod sql;
-mod body;
 mod seen;
 mod shared;
 mod opening;

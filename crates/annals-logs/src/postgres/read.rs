@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::body::Part;
 use super::lanes::Lane;
 use super::seen::{LastCall, column, position};
 use super::shared::SharedState;
+use crate::call_body::Part;
 
 /// An answer has at most so much, and one record more. Units: bytes.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;

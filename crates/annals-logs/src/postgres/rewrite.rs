@@ -12,12 +12,12 @@ use annals::{Error, ErrorKind, Position, Result};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::body::Body;
 use super::lanes::Lane;
 use super::place::Vacuum;
 use super::seen::position;
 use super::shared::SharedState;
 use super::{PostgresLog, read};
+use crate::call_body::Body;
 
 /// How long the server may write its table anew.
 const VACUUM_MAX: Duration = Duration::from_secs(900);

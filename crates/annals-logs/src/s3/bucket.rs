@@ -12,6 +12,7 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, AwsCredential};
 use object_store::client::CredentialProvider;
 use object_store::path::Path;
 use object_store::{BackoffConfig, RetryConfig};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::http::Http;
 use super::keys::credential;
@@ -20,6 +21,8 @@ use super::s3_place::{Addressing, S3Place};
 use crate::Options;
 use crate::runner::Runner;
 
+/// The room of readers and uploads is counted in these. Units: bytes.
+const ROOM_UNIT: u64 = 1024;
 /// A request has a second more for each of these. Units: bytes.
 const BYTES_A_SECOND: u64 = 4 * 1024 * 1024;
 /// Tries of a request that may be repeated, and the pause after the first of them.
@@ -36,6 +39,8 @@ pub(super) struct Bucket {
     objects: Arc<AmazonS3>,
     runner: Runner,
     http: Http,
+    /// The room for what readers ask for ahead, and for parts of uploads that are sent at the same time.
+    room: Arc<Semaphore>,
 }
 
 impl Bucket {
@@ -65,7 +70,15 @@ impl Bucket {
             Error::new(ErrorKind::InvalidArgument, format!("{place}: {error}; correct the place"))
         })?;
         let (is_read_only, deadline) = (options.is_read_only, options.deadline);
-        Ok(Bucket { place, is_read_only, deadline, objects: Arc::new(objects), runner, http })
+        let units = usize::try_from(options.ahead_bytes_max / ROOM_UNIT).unwrap_or(usize::MAX);
+        let room = Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)));
+        Ok(Bucket { place, is_read_only, deadline, objects: Arc::new(objects), runner, http, room })
+    }
+
+    /// Room for bytes in memory, until it is dropped; `None` if there is none.
+    pub fn hold(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(ROOM_UNIT)).ok()?;
+        Arc::clone(&self.room).try_acquire_many_owned(units).ok()
     }
 
     /// The key of an object. Shape: the same text in requests.

@@ -1,4 +1,4 @@
-//! Objects and a register in a bucket of S3, or of a service that speaks its protocol.
+//! A log, objects and a register in a bucket of S3, or of a service that speaks its protocol.
 //!
 //! A store owns one thread with the runtime of the driver. Callers wait for it up to the deadline, also on threads of another
 //! runtime. The driver repeats nothing: this module repeats reads, and puts of what may be put twice; removals and swaps are
@@ -9,11 +9,14 @@ mod keys;
 mod request_failure;
 mod http;
 mod bucket;
+mod object_requests;
 mod reader;
 mod upload;
 mod proof;
 mod objects;
 mod register_objects;
+mod log;
+mod owner;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +28,8 @@ use annals::log::Slot;
 
 use crate::Options;
 use bucket::Bucket;
+pub use log::S3Log;
+pub(crate) use log::is_missing;
 use register_objects::KnownValue;
 use s3_place::S3Place;
 
@@ -56,6 +61,13 @@ impl S3Store {
         }
         bucket.deadline = options.deadline;
         Ok(S3Store { bucket: Arc::new(bucket), known: Mutex::default() })
+    }
+
+    /// Checks a place without asking its service.
+    ///
+    /// Errors: `InvalidArgument`, as of [`open`](S3Store::open).
+    pub fn check(place: &str) -> Result<()> {
+        S3Place::parse(place).map(drop)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::mpsc::Receiver;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::bucket::Bucket;
 use super::request_failure::RequestFailure;
@@ -15,7 +16,8 @@ use super::request_failure::RequestFailure;
 /// The first piece after each jump. Pieces grow to the largest while a reader goes on. Units: bytes.
 const PIECE_BYTES_MIN: u64 = 64 << 10;
 const PIECE_BYTES_MAX: u64 = 4 << 20;
-/// Pieces that are asked for before they are needed; with the one that is read, a reader has five at most.
+/// Pieces that are asked for before they are needed; with the one that is read, a reader has five at most. Without room for
+/// more among the readers of the bucket it has the one that it reads, of the smallest size.
 const AHEAD_MAX: usize = 4;
 /// Tries to get a piece.
 const TRIES_MAX: u32 = 3;
@@ -28,8 +30,8 @@ pub(super) struct ObjectReader {
     etag: Option<String>,
     length: u64,
     offset: u64,
-    /// The piece that was read last, and where it begins.
-    piece: (u64, Bytes),
+    /// The piece that was read last: where it begins, its bytes, and their room.
+    piece: (u64, Bytes, Option<OwnedSemaphorePermit>),
     /// The pieces that are asked for, in order.
     ahead: VecDeque<Piece>,
     /// The size of the next piece.
@@ -40,12 +42,17 @@ pub(super) struct ObjectReader {
 struct Piece {
     start: u64,
     end: u64,
-    told: Receiver<Option<object_store::Result<Bytes>>>,
+    told: Told,
+    /// Its room; `None` if the reader needs it at once and there was none.
+    held: Option<OwnedSemaphorePermit>,
 }
+
+/// The answer to a request for a piece.
+type Told = Receiver<Option<object_store::Result<Bytes>>>;
 
 impl ObjectReader {
     pub fn new(bucket: Arc<Bucket>, key: Path, etag: Option<String>, length: u64) -> ObjectReader {
-        let (piece, ahead) = ((0, Bytes::new()), VecDeque::new());
+        let (piece, ahead) = ((0, Bytes::new(), None), VecDeque::new());
         ObjectReader { bucket, key, etag, length, offset: 0, piece, ahead, bytes: PIECE_BYTES_MIN }
     }
 
@@ -55,17 +62,35 @@ impl ObjectReader {
         self.piece.1.get(at..).filter(|rest| !rest.is_empty())
     }
 
-    fn ask_for(&self, start: u64, end: u64) -> Piece {
+    fn ask_for(&self, start: u64, end: u64) -> Told {
         let (key, etag) = (self.key.clone(), self.etag.clone());
-        let told = self.bucket.ask_ahead(end - start, move |objects| async move {
+        self.bucket.ask_ahead(end - start, move |objects| async move {
             let options = GetOptions {
                 range: Some(GetRange::Bounded(start..end)),
                 if_match: etag,
                 ..GetOptions::default()
             };
             objects.get_opts(&key, options).await?.bytes().await
-        });
-        Piece { start, end, told }
+        })
+    }
+
+    /// Asks for pieces until so many are on their way, from `start` on, as far as there is room.
+    fn ask_ahead(&mut self, mut start: u64, wanted: usize) {
+        while self.ahead.len() < wanted && start < self.length {
+            let end = self.length.min(start.saturating_add(self.bytes));
+            let held = self.bucket.hold(end - start);
+            if held.is_none() && !self.ahead.is_empty() {
+                return;
+            }
+            if held.is_none() {
+                self.bytes = PIECE_BYTES_MIN;
+            }
+            let end = self.length.min(start.saturating_add(self.bytes));
+            let told = self.ask_for(start, end);
+            self.ahead.push_back(Piece { start, end, told, held });
+            self.bytes = PIECE_BYTES_MAX.min(self.bytes * 2);
+            start = end;
+        }
     }
 
     /// Gets the piece that begins at the offset.
@@ -76,19 +101,16 @@ impl ObjectReader {
             self.ahead.clear();
             self.bytes = PIECE_BYTES_MIN;
         }
+        // Order: first. The next pieces may take its room.
+        self.piece = (self.piece.0, Bytes::new(), None);
         let wanted = if is_going_on { AHEAD_MAX + 1 } else { 1 };
-        let mut start = self.ahead.back().map_or(self.offset, |piece| piece.end);
-        while self.ahead.len() < wanted && start < self.length {
-            let end = self.length.min(start.saturating_add(self.bytes));
-            self.ahead.push_back(self.ask_for(start, end));
-            self.bytes = PIECE_BYTES_MAX.min(self.bytes * 2);
-            start = end;
-        }
+        let start = self.ahead.back().map_or(self.offset, |piece| piece.end);
+        self.ask_ahead(start, wanted);
         let Some(mut piece) = self.ahead.pop_front() else { return Ok(()) };
         for tried in 1.. {
             match self.bucket.answer(piece.end - piece.start, &piece.told) {
                 Ok(bytes) if len(&bytes) == piece.end - piece.start => {
-                    self.piece = (piece.start, bytes);
+                    self.piece = (piece.start, bytes, piece.held);
                     return Ok(());
                 }
                 Ok(bytes) => {
@@ -101,7 +123,7 @@ impl ObjectReader {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
                 }
                 Err(failure) if failure.is_passing() && tried < TRIES_MAX => {
-                    piece = self.ask_for(piece.start, piece.end);
+                    piece.told = self.ask_for(piece.start, piece.end);
                 }
                 // An object that was open is there no more.
                 Err(RequestFailure::Missing) => return Err(RequestFailure::Unmet.into_io(self.key.as_ref())),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use annals::{Error, ErrorKind, Result};
 
@@ -13,7 +14,9 @@ const PLACE_BYTES_MAX: usize = 4096;
 const PREFIX_BYTES_MAX: usize = 512;
 const FORM: &str = "s3://BUCKET/PREFIX";
 /// The options of a place.
-const OPTIONS: &str = "endpoint, region, addressing, credentials-file, profile, authorities, spool";
+const OPTIONS: &str = "endpoint, region, addressing, credentials-file, profile, authorities, spool, interval";
+/// Longest time between two calls of a log. Units: milliseconds.
+const INTERVAL_MS_MAX: u64 = 10_000;
 
 /// The part of a request that has the name of the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub(super) struct S3Place {
     pub authorities: Option<PathBuf>,
     /// The folder of contents until their digests are known; `None` for the system's folder of temporary files.
     pub spool: Option<PathBuf>,
+    /// A log puts at most one call in this time.
+    pub interval: Duration,
 }
 
 impl fmt::Display for S3Place {
@@ -92,6 +97,7 @@ impl S3Place {
             profile: None,
             authorities: None,
             spool: None,
+            interval: Duration::ZERO,
         };
         place.set_options(query)?;
         Ok(place)
@@ -114,6 +120,7 @@ impl S3Place {
                 ("profile", _) => self.profile = Some(checked_name(value, "profile")?),
                 ("authorities", _) => self.authorities = Some(PathBuf::from(value)),
                 ("spool", _) => self.spool = Some(PathBuf::from(value)),
+                ("interval", _) => self.interval = checked_interval(&value)?,
                 (name, _) if is_secret(name) => return Err(key_found()),
                 (name, _)
                     if name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter)) =>
@@ -181,6 +188,14 @@ fn checked_name(text: String, what: &str) -> Result<String> {
     Err(invalid(format!("{what}: expected at most 128 letters, digits and -._; correct it")))
 }
 
+fn checked_interval(text: &str) -> Result<Duration> {
+    let millis = text.strip_suffix("ms").and_then(|number| number.parse().ok());
+    let millis = millis.filter(|millis| *millis <= INTERVAL_MS_MAX).map(Duration::from_millis);
+    millis.ok_or_else(|| {
+        invalid(format!("interval: expected 0ms to {INTERVAL_MS_MAX}ms, such as 100ms; correct it"))
+    })
+}
+
 fn checked_endpoint(text: &str) -> Result<String> {
     let text = text.trim_end_matches('/');
     let expected = "endpoint: expected https://HOST:PORT or http://HOST:PORT; correct it";
@@ -202,7 +217,7 @@ mod tests {
     #[test]
     fn a_place_is_read_with_all_its_parts() {
         let text = "s3://books/a/b/?endpoint=http://127.0.0.1:5000/&region=eu-1&addressing=virtual&credentials-file=/c\
-                    &profile=p&authorities=/a.pem&spool=/s";
+                    &profile=p&authorities=/a.pem&spool=/s&interval=100ms";
         let place = S3Place::parse(text).unwrap();
         assert_eq!((&*place.bucket, &*place.prefix), ("books", "a/b"));
         assert_eq!(place.endpoint.as_deref(), Some("http://127.0.0.1:5000"));
@@ -213,6 +228,7 @@ mod tests {
             (place.authorities.clone(), place.spool.clone()),
             (Some("/a.pem".into()), Some("/s".into()))
         );
+        assert_eq!(place.interval, Duration::from_millis(100));
         assert_eq!(place.to_string(), "s3://books/a/b?endpoint=http://127.0.0.1:5000");
         assert_eq!(place.key("objects", "x"), "a/b/objects/x");
         let bare = S3Place::parse("s3://books").unwrap();
@@ -233,6 +249,8 @@ mod tests {
             "s3://books/a?addressing=hunter",
             "s3://books/a?region=hunter!",
             "s3://books/a?endpoint=hunter",
+            "s3://books/a?interval=hunter",
+            "s3://books/a?interval=10001ms",
             "s3://books/a?hu%20nter=1",
             "s3://Hunter/a",
             "s3://books/hunter//b",

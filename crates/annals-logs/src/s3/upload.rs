@@ -10,6 +10,7 @@ use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{ObjectStore, PutMode, PutOptions, PutPayload};
 use tempfile::SpooledTempFile;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::bucket::Bucket;
 use super::request_failure::{Answered, RequestFailure};
@@ -100,40 +101,45 @@ struct Sent {
     number: usize,
     payload: PutPayload,
     told: Receiver<Option<object_store::Result<PartId>>>,
+    /// Its room; `None` of the only one, if there was none.
+    held: Option<OwnedSemaphorePermit>,
 }
 
 fn put_parts(bucket: &Bucket, key: &Path, id: &str, mut spool: Spool) -> io::Result<()> {
     let part_bytes = usize::try_from(spool.length.div_ceil(PARTS_MAX)).unwrap_or(usize::MAX).max(PART_BYTES);
     let (mut parts, mut sent) = (Vec::new(), VecDeque::new());
-    let send = |number: usize, payload: PutPayload| {
+    let send = |number: usize, payload: PutPayload, held: Option<OwnedSemaphorePermit>| {
         let (key, id, bytes) = (key.clone(), id.to_owned(), payload.clone());
         let put =
             move |objects: Arc<AmazonS3>| async move { objects.put_part(&key, &id, number, bytes).await };
         let told = bucket.ask_ahead(len(part_bytes), put);
-        Sent { number, payload, told }
+        Sent { number, payload, told, held }
     };
     let take = |mut sent: Sent| -> io::Result<PartId> {
         for _ in 1..TRIES_MAX {
             match bucket.answer(len(part_bytes), &sent.told) {
                 // A part that is sent again replaces itself.
-                Err(failure) if failure.is_passing() => sent = send(sent.number, sent.payload),
+                Err(failure) if failure.is_passing() => sent = send(sent.number, sent.payload, sent.held),
                 answer => return answer.map_err(|failure| failure.into_io(key.as_ref())),
             }
         }
         bucket.answer(len(part_bytes), &sent.told).map_err(|failure| failure.into_io(key.as_ref()))
     };
     for number in 0.. {
+        // Without room there is one part at a time.
+        let held = bucket.hold(len(part_bytes));
+        let is_full = |sent: &VecDeque<Sent>| sent.len() >= PARTS_AT_ONCE || held.is_none();
+        while is_full(&sent)
+            && let Some(first) = sent.pop_front()
+        {
+            parts.push(take(first)?);
+        }
         let mut bytes = Vec::new();
         (&mut spool.file).take(len(part_bytes)).read_to_end(&mut bytes)?;
         if bytes.is_empty() {
             break;
         }
-        if sent.len() >= PARTS_AT_ONCE
-            && let Some(first) = sent.pop_front()
-        {
-            parts.push(take(first)?);
-        }
-        sent.push_back(send(number, PutPayload::from(bytes)));
+        sent.push_back(send(number, PutPayload::from(bytes), held));
     }
     for rest in sent {
         parts.push(take(rest)?);

@@ -253,7 +253,7 @@ fn an_adopted_log_has_another_id_and_old_handles_refuse_it() {
     let before = annals_logs::status(&place, &reading()).unwrap();
     assert_eq!((before.id, before.tail, before.generation), (old.id(), Position(1), 0));
     assert!(before.durability.starts_with("each commit is synced"), "{}", before.durability);
-    let id = annals_logs::adopt(&place, &Options::default()).unwrap();
+    let id = annals_logs::adopt(&place, None, &Options::default()).unwrap();
     assert_ne!(id, before.id);
     assert!(old.append(Position(2), &[record]).is_err());
     assert!(old.read(Position(1), annals::log::ReadLimit::ONE).is_err());
@@ -267,9 +267,9 @@ fn an_adopted_log_has_another_id_and_old_handles_refuse_it() {
 fn a_log_with_a_living_writer_is_not_adopted() {
     let place = crate::support::new_place();
     let writer = annals::Repository::with_log(open(&place), annals::Options::default()).unwrap();
-    let error = annals_logs::adopt(&place, &Options::default()).unwrap_err();
+    let error = annals_logs::adopt(&place, None, &Options::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked, "{error}");
     writer.transact(|t| t.create_entity(annals::NewEntity::new("t"))).unwrap();
     writer.close().unwrap();
-    annals_logs::adopt(&place, &Options::default()).unwrap();
+    annals_logs::adopt(&place, None, &Options::default()).unwrap();
 }

@@ -1,11 +1,16 @@
 //! Objects of many bytes, many objects, and objects that go away while they are read.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::time::Duration;
 
 use annals::log::{Register, Slot};
 use annals::storage::Store;
+use annals_logs::Options;
+use annals_logs::s3::S3Store;
 
-use crate::support::{new_place, open, put, put_named, read};
+use crate::proxy::Proxy;
+use crate::server::shared;
+use crate::support::{new_bucket, new_place, open, place_at, put, put_named, read};
 
 /// Bytes that differ from each other.
 fn bytes(count: usize) -> Vec<u8> {
@@ -81,4 +86,45 @@ fn readers_ask_for_nothing_that_they_do_not_need() {
     let mut reader = store.open("a").unwrap();
     assert_eq!(reader.seek(SeekFrom::Start(100)).unwrap(), 100);
     assert_eq!(reader.read(&mut [0; 4]).unwrap(), 0);
+}
+
+/// Each reader held twenty mebibytes, and each upload forty, however many there were and whatever the memory budget.
+#[test]
+fn what_readers_ask_for_ahead_has_a_bound_for_all_of_them() {
+    const MIB: usize = 1 << 20;
+    let bucket = new_bucket();
+    let proxy = Proxy::before(shared().port);
+    let options = Options { ahead_bytes_max: 8 << 20, ..Options::default() };
+    let store = S3Store::open(&place_at(proxy.port, &bucket), &options).unwrap();
+    let all = bytes(16 * MIB);
+    put(&store, "large", &all);
+    let before = proxy.told_bytes();
+    let mut readers: Vec<_> = (0..3).map(|_| store.open("large").unwrap()).collect();
+    let mut begun = vec![0; 2 * MIB];
+    for reader in &mut readers {
+        reader.read_exact(&mut begun).unwrap();
+        assert!(begun == all[..begun.len()]);
+    }
+    // What is on its way arrives.
+    let mut told = proxy.told_bytes();
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        if std::mem::replace(&mut told, proxy.told_bytes()) == proxy.told_bytes() {
+            break;
+        }
+    }
+    let most = 3 * 2 * MIB + 8 * MIB + MIB;
+    assert!(told - before < most as u64, "{} bytes for three readers of {} each", told - before, begun.len());
+    // They read on, and get every byte.
+    for mut reader in readers {
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert!(rest == all[begun.len()..]);
+    }
+    // Without room for one part an upload sends one after the other, and reads go on in small pieces.
+    let options = Options::default().within(Some(16 << 20));
+    assert_eq!(options.ahead_bytes_max, 1 << 20);
+    let narrow = S3Store::open(&place_at(proxy.port, &bucket), &options).unwrap();
+    put(&narrow, "other", &all);
+    assert!(read(&narrow, "other") == all);
 }

@@ -1,7 +1,8 @@
-//! A proxy before the service that loses answers, holds requests back, and cuts connections, also those to come.
+//! A proxy before the service that loses answers, holds requests back, refuses puts, and cuts connections, also those to come.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,13 +12,18 @@ pub enum Way {
     Open,
     LosesAnswers,
     HoldsRequests,
+    /// Puts are refused, because there is no room.
+    IsFull,
 }
+
+const NO_ROOM: &[u8] = b"HTTP/1.1 507 Insufficient Storage\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// A proxy on a port of its own.
 pub struct Proxy {
     pub port: u16,
     way: Arc<Mutex<Way>>,
     clients: Arc<Mutex<Vec<TcpStream>>>,
+    told: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -27,6 +33,8 @@ impl Proxy {
         let way = Arc::new(Mutex::new(Way::Open));
         let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
         let (ways, accepted) = (Arc::clone(&way), Arc::clone(&clients));
+        let told: Arc<AtomicU64> = Arc::default();
+        let telling = Arc::clone(&told);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)) else { continue };
@@ -34,11 +42,19 @@ impl Proxy {
                 let (to_server, to_client) =
                     (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
                 let (held, lost) = (Arc::clone(&ways), Arc::clone(&ways));
-                std::thread::spawn(move || pass(client, to_server, &held, Way::HoldsRequests));
-                std::thread::spawn(move || pass(server, to_client, &lost, Way::LosesAnswers));
+                let telling = Arc::clone(&telling);
+                std::thread::spawn(move || {
+                    pass(client, to_server, &held, Way::HoldsRequests, &AtomicU64::new(0))
+                });
+                std::thread::spawn(move || pass(server, to_client, &lost, Way::LosesAnswers, &telling));
             }
         });
-        Proxy { port, way, clients }
+        Proxy { port, way, clients, told }
+    }
+
+    /// The bytes of all answers so far.
+    pub fn told_bytes(&self) -> u64 {
+        self.told.load(Ordering::SeqCst)
     }
 
     pub fn set(&self, way: Way) {
@@ -54,16 +70,22 @@ impl Proxy {
 }
 
 /// Passes bytes on. Requests that are held back wait, also after the client has gone; answers that are lost are gone.
-fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way) {
+fn pass(mut from: TcpStream, mut to: TcpStream, way: &Mutex<Way>, stopped: Way, passed: &AtomicU64) {
     let mut piece = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut piece) {
         while stopped == Way::HoldsRequests && *way.lock().unwrap() == stopped {
             std::thread::sleep(Duration::from_millis(5));
         }
+        if stopped == Way::HoldsRequests && *way.lock().unwrap() == Way::IsFull && piece.starts_with(b"PUT ")
+        {
+            let _ = from.write_all(NO_ROOM);
+            break;
+        }
         let is_lost = stopped == Way::LosesAnswers && *way.lock().unwrap() == stopped;
         if !is_lost && to.write_all(&piece[..count]).is_err() {
             break;
         }
+        passed.fetch_add(count as u64, Ordering::SeqCst);
     }
     // The client of a lost answer waits for it.
     if stopped == Way::HoldsRequests || *way.lock().unwrap() != Way::LosesAnswers {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use annals::Position;
+use annals::log::{Appended, Call, Log, ReadLimit, Term, Token};
 use annals::storage::Store;
 use annals_logs::Options;
-use annals_logs::s3::S3Store;
+use annals_logs::s3::{S3Log, S3Store};
 
+use crate::raw::RawBucket;
 use crate::server::shared;
 
 /// A file with the key of all tests: Moto takes any.
@@ -74,6 +77,52 @@ pub fn read(store: &dyn Store, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     store.open(name).expect("it is there").read_to_end(&mut bytes).expect("reads it");
     bytes
+}
+
+/// A new bucket of the shared service: its objects, and the place of a log in it.
+pub fn new_log_place() -> (RawBucket, String) {
+    let (port, name) = (shared().port, new_bucket());
+    let place = place_at(port, &name);
+    (RawBucket { port, name }, place)
+}
+
+pub fn open_log(place: &str) -> Arc<S3Log> {
+    open_log_within(place, 4_000)
+}
+
+/// Opens with a deadline. Units: milliseconds.
+pub fn open_log_within(place: &str, deadline_ms: u64) -> Arc<S3Log> {
+    let options = Options { deadline: Duration::from_millis(deadline_ms), ..Options::default() };
+    Arc::new(S3Log::open(place, &options).unwrap_or_else(|error| panic!("open {place}: {error}")))
+}
+
+/// Opens for reading only.
+pub fn open_reader(place: &str) -> Arc<S3Log> {
+    let options = Options { is_read_only: true, ..Options::default() };
+    Arc::new(S3Log::open(place, &options).unwrap_or_else(|error| panic!("open {place}: {error}")))
+}
+
+pub fn send(log: &dyn Log, at: u64, token: Token, records: &[&[u8]]) -> Appended {
+    log.append_call(&Call { at: Position(at), token, term: Term(7), records })
+}
+
+pub fn is_stored(outcome: &Appended) -> bool {
+    matches!(outcome, Appended::Stored)
+}
+
+pub fn is_unknown(outcome: &Appended) -> bool {
+    matches!(outcome, Appended::Unknown(_))
+}
+
+pub fn read_all(log: &dyn Log) -> Vec<Vec<u8>> {
+    let mut records = Vec::new();
+    loop {
+        let read = log.read(Position(records.len() as u64 + 1), ReadLimit::default()).expect("read");
+        if read.is_empty() {
+            return records;
+        }
+        records.extend(read);
+    }
 }
 
 /// Waits until it is so; a test that waits longer has failed.

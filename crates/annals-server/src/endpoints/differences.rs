@@ -62,6 +62,9 @@ async fn diff(call: Box<Call>) -> Outcome {
         Ok::<Position, Problem>(Position(call.query.number(name)?.expect("it is there")))
     };
     let (from, to) = (position("from")?, position("to")?);
+    for position in [from, to] {
+        call.wait_as_of(AsOf { position: Some(position), ..AsOf::default() }).await?;
+    }
     send(call, move |snapshot| Ok(Box::new(snapshot.changes(from, to)?)), instance_change_to_json).await
 }
 
@@ -74,7 +77,7 @@ async fn tree_diff(call: Box<Call>) -> Outcome {
         return Err(Problem::invalid(text).with("parameter", "from"));
     }
     for time in [from, to] {
-        call.wait_settled(time.instant).await?;
+        call.wait_as_of(time).await?;
     }
     let find = move |snapshot: &Snapshot| spot.tree(snapshot).difference(&spot.path, from, to);
     send(call, move |snapshot| Ok(Box::new(find(snapshot)?.into_iter().map(Ok))), tree_change_to_json).await

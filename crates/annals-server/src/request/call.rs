@@ -155,8 +155,8 @@ impl Call {
 
     /// The snapshot as of a time, which shows the same whenever it is asked for.
     pub async fn snapshot_as_of(&self, as_of: AsOf) -> Result<Snapshot, Problem> {
-        // Order: first, because the snapshot must have every record up to the instant.
-        self.wait_settled(as_of.instant).await?;
+        // Order: first, because the snapshot must have every record up to that time.
+        self.wait_as_of(as_of).await?;
         Ok(self.present().await?.as_of(as_of)?)
     }
 
@@ -222,6 +222,20 @@ impl Call {
         let door = Arc::clone(&self.door);
         // In a box: light reads need no room for this future.
         Box::pin(heavy_answer(&door.bounds, snapshot, move |snapshot| work(&self, snapshot))).await
+    }
+
+    /// Waits until what is read as of a time is here and never changes.
+    ///
+    /// Errors: as [`Call::wait_settled`]; `not-visible` in a server that does not write and does not read the position in time:
+    /// the one that writes may have it.
+    pub async fn wait_as_of(&self, as_of: AsOf) -> Result<(), Problem> {
+        self.wait_settled(as_of.instant).await?;
+        match as_of.position {
+            Some(position) if self.door.repository()?.is_read_only() => {
+                Box::pin(self.wait_for(position)).await
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Waits until an instant is settled: then what is read as of it never changes.

@@ -157,24 +157,22 @@ impl Door {
         }
     }
 
-    /// The repository for a client with grants. A follower that has not read its log for long does not know which grants
-    /// still stand.
+    /// The repository for a client with grants. A server that has not reached its log for long does not know which grants
+    /// still stand: also a writer, whose place another one may have taken.
     ///
     /// Errors: as [`Door::repository`]; `not-visible`.
     pub fn repository_of_granted(&self) -> Result<&Repository, Problem> {
         let repository = self.repository()?;
-        match repository.following() {
-            Some(following) if following.age > GRANTS_AGE_MAX => Err(Problem::door(
-                "not-visible",
-                format!(
-                    "grants: expected those of the last {} s, found that this server has not read its log for {} s; ask \
-                     another server, or try again",
-                    GRANTS_AGE_MAX.as_secs(),
-                    following.age.as_secs()
-                ),
-            )),
-            _ => Ok(repository),
+        let age = repository.age();
+        if age <= GRANTS_AGE_MAX {
+            return Ok(repository);
         }
+        let (expected, found) = (GRANTS_AGE_MAX.as_secs(), age.as_secs());
+        let text = format!(
+            "grants: expected those of the last {expected} s, found that this server has not reached its log for {found} s; \
+             ask another server, or try again"
+        );
+        Err(Problem::door("not-visible", text))
     }
 
     /// The repository.

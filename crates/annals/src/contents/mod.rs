@@ -202,8 +202,8 @@ impl Contents {
 
 /// The error of a repository without a store of contents.
 pub(crate) fn no_contents() -> Error {
-    let text = "content: expected a repository with a store of contents, found one on a log alone; set the option \
-                `contents`";
+    let text = "content: expected a repository with a store of contents, found one on a log alone; name the store: `--objects` \
+                of commands and servers, or the option `contents` in Rust";
     Error::new(ErrorKind::InvalidArgument, text)
 }
 

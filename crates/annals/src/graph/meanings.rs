@@ -83,11 +83,19 @@ impl<'g> Translation<'g> {
                 }
             };
             let other_instance = other.and_then(|other| found.get(other).ok().flatten());
-            let is_same = other_instance.is_some_and(|other| self.is_same(&instance, &other))
-                && found.slot(&instance.id) == other
-                && other.is_some_and(|other| found.is_live(other) == expected.is_live(slot));
-            if !is_same {
-                report.add(|| format!("{} {} version {}", kind.name(), instance.id, instance.version));
+            let difference = match (other, other_instance) {
+                (Some(other), Some(_)) if found.slot(&instance.id) != Some(other) => {
+                    Some("it is not found by its id".into())
+                }
+                (Some(other), Some(_)) if found.is_live(other) != expected.is_live(slot) => {
+                    Some("it is live in one only".into())
+                }
+                (_, Some(other)) => self.difference(&instance, &other),
+                (_, None) => Some("it is missing".into()),
+            };
+            if let Some(difference) = difference {
+                let (id, version) = (&instance.id, instance.version);
+                report.add(|| format!("{} {id} version {version}: {difference}", kind.name()));
             }
         }
         if let Some(more) = others.next() {
@@ -95,18 +103,25 @@ impl<'g> Translation<'g> {
         }
     }
 
-    fn is_same(&mut self, expected: &Instance, found: &Instance) -> bool {
-        let Some(translated) = self.instance(expected) else { return false };
+    /// The difference of `found` from `expected`, without values of properties; `None` if they are the same.
+    fn difference(&mut self, expected: &Instance, found: &Instance) -> Option<String> {
+        let Some(translated) = self.instance(expected) else {
+            return Some("a name, an end or a header is missing".into());
+        };
         let past = |instance: &Instance| -> Vec<PastVersion> {
             instance.past.iter().flat_map(|past| past.iter().copied()).collect()
         };
         let (expected_past, found_past) = (past(expected), past(found));
-        expected_past.len() == found_past.len()
-            && expected_past.iter().zip(&found_past).all(|(expected, found)| {
-                self.header(expected.header)
-                    .is_some_and(|header| PastVersion { header, ..*expected } == *found)
-            })
-            && translated.is_same(&Instance { past: None, ..found.clone() })
+        let translated_past: Vec<Option<PastVersion>> = expected_past
+            .iter()
+            .map(|version| Some(PastVersion { header: self.header(version.header)?, ..*version }))
+            .collect();
+        if !translated_past.iter().copied().eq(found_past.iter().copied().map(Some)) {
+            return Some(format!("expected the past {translated_past:?}, found {found_past:?}"));
+        }
+        let found = Instance { past: None, ..found.clone() };
+        let in_force = (translated.in_force(), found.in_force());
+        (!translated.is_same(&found)).then(|| format!("expected {:?}, found {:?}", in_force.0, in_force.1))
     }
 
     /// The instance with the numbers of the other graph, without its past. `None` if the other graph lacks a number.

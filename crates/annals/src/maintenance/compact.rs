@@ -140,8 +140,7 @@ impl Repository {
         // Order: after that, because readers of the old graph may have cached records until now.
         committer.source().clear();
         self.inner().checkpointed.store(0, Ordering::SeqCst);
-        let checkpoints = self.inner().checkpoints.as_ref();
-        let removed = checkpoints.map_or(Ok(()), |checkpoints| {
+        let removed = self.inner().all_checkpoints().iter().try_for_each(|checkpoints| {
             checkpoints.remove_others(&**committer.source().log(), committer.term())
         });
         // A repository that is being closed needs no other graph.

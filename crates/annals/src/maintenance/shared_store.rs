@@ -2,15 +2,17 @@
 //! grace, by the writer of the term in force.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
+use super::checkpoint::Checkpoints;
 use super::compact::{Stop, StoppableLog};
 use super::contents::named_contents;
 use super::removals::Removing;
 use crate::contents::{Contents, SharedContents};
 use crate::log::{Log, Term};
 use crate::model::Sha256;
+use crate::protection::Protection;
 use crate::repository::Inner;
 use crate::storage::widen;
 use crate::upkeep::{ContentName, SharedUpkeep};
@@ -30,11 +32,27 @@ impl Inner {
         if let Some(error) = self.committer.read_only() {
             return Err(error);
         }
-        if let Some(checkpoints) = &self.checkpoints {
-            checkpoints.remove_replaced(term)?;
-        }
+        self.remove_replaced(term)?;
         let Some(contents) = &self.committer.contents else { return Ok((0, 0)) };
         contents.as_shared().map_or(Ok((0, 0)), |shared| collect_shared(contents, shared, term, log))
+    }
+}
+
+impl Inner {
+    /// The checkpoints that this repository keeps up: its own, and if those are elsewhere, the ones of other repositories in the
+    /// store of contents.
+    pub(crate) fn all_checkpoints(&self) -> Vec<Checkpoints> {
+        let mut all = Vec::from_iter(self.checkpoints.clone());
+        if let (Some(seat), Some(contents)) = (&self.seat, &self.committer.contents)
+            && !all.iter().any(Checkpoints::is_shared)
+        {
+            all.push(Checkpoints::new(Arc::clone(contents.store())).shared(Arc::clone(seat.upkeep())));
+        }
+        all
+    }
+
+    fn remove_replaced(&self, term: Term) -> Result<()> {
+        self.all_checkpoints().iter().try_for_each(|checkpoints| checkpoints.remove_replaced(term))
     }
 }
 
@@ -58,7 +76,7 @@ impl Removing for Inner {
         let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_due && value.leaving_names().is_empty() {
             // The log need not be read for that.
-            self.checkpoints.as_ref().map_or(Ok(()), |checkpoints| checkpoints.remove_replaced(term))?;
+            self.remove_replaced(term)?;
             *begun = term;
             return Ok(None);
         }
@@ -110,7 +128,13 @@ fn collect_shared(
         let free = unnamed.iter().filter(|(sha256, _)| !pins.contains_key(sha256));
         let free: Names = free.map(|(sha256, names)| (*sha256, names.clone())).collect();
         let mut names = Vec::new();
-        let changed = upkeep.change(term, |value| names = value.doom(&free, now, upkeep.grace()));
+        let changed = match Protection::Grace.is_kept() {
+            true => upkeep.change(term, |value| names = value.doom(&free, now, upkeep.grace())).map(drop),
+            false => {
+                names.extend(free.values().flatten());
+                Ok(())
+            }
+        };
         // Order: also if the answer was lost. Before the pins are given back.
         shared.forget(names.iter().map(|name| &name.sha256));
         drop(pins);

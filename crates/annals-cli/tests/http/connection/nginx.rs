@@ -1,9 +1,11 @@
 //! The server behind nginx with the packaged configuration.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::tls::{Authority, write_pair};
@@ -227,4 +229,64 @@ fn the_command_line_passes_the_packaged_proxy_over_tls() {
     assert!(code != Some(0) && told.contains("--token-file") && told.contains("proxy"), "{told}");
     let (code, told) = annals(&address.replace("localhost", "ada:secret@localhost"), &["get", "plans"]);
     assert!(code == Some(2) && told.contains("--token-file") && !told.contains("secret"), "{code:?} {told}");
+}
+
+/// A server that gives each request the same answer, or none. Shape: its address, and how many requests it had.
+fn plain_server(answer: Option<&'static str>) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4_096];
+            if stream.read(&mut request).is_ok_and(|bytes| bytes > 0) {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.write_all(answer.unwrap_or_default().as_bytes());
+            }
+        }
+    });
+    (address, count)
+}
+
+/// A place where no server listens.
+fn nowhere() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// A write to a server that had just been killed was answered 502, which says nothing of the outcome.
+#[test]
+fn the_packaged_proxy_sends_a_write_on_if_a_server_took_no_byte_of_it() {
+    let made = plain_server(Some("HTTP/1.1 201 Created\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
+    let silent = plain_server(None);
+    let requests = |(_, count): &(SocketAddr, Arc<AtomicUsize>)| count.load(Ordering::SeqCst);
+    let ask = |servers: [SocketAddr; 2], method: &str| -> Option<Vec<u16>> {
+        let folder = tempfile::tempdir().unwrap();
+        let nginx = Nginx::before_two(folder.path(), servers)?;
+        let headers = [("host", "annals.example")];
+        let send = || try_request(nginx.address, method, "/v1/entities/a", &headers, Some("{}")).unwrap();
+        let answers: Vec<_> = (0..6).map(|_| send()).collect();
+        for answer in answers.iter().filter(|answer| answer.status == 503) {
+            assert!(
+                answer.problem() == "unavailable" && answer.header("retry-after") == Some("1"),
+                "{answer:?}"
+            );
+        }
+        Some(answers.iter().map(|answer| answer.status).collect())
+    };
+    let Some(killed) = ask([nowhere(), made.0], "POST") else {
+        eprintln!("skipped: there is no nginx");
+        return;
+    };
+    assert_eq!((killed, requests(&made)), (vec![201; 6], 6));
+    assert_eq!(ask([nowhere(), nowhere()], "PUT"), Some(vec![503; 6]));
+    // A byte of it was sent: nobody knows. No other server gets it, whatever the method.
+    for method in ["POST", "PATCH", "PUT", "DELETE"] {
+        let before = (requests(&made), requests(&silent));
+        let told = ask([silent.0, made.0], method).unwrap();
+        let [lost, done] = [502, 201].map(|status| told.iter().filter(|told| **told == status).count());
+        assert!(lost > 0 && lost + done == 6, "{method}: {told:?}");
+        assert_eq!((requests(&made) - before.0, requests(&silent) - before.1), (done, lost), "{method}");
+        assert!(ask([silent.0, nowhere()], method).unwrap().iter().all(|told| [502, 503].contains(told)));
+        assert!(ask([nowhere(), silent.0], method).unwrap().contains(&502), "{method}");
+    }
 }

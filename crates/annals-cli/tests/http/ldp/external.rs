@@ -454,3 +454,24 @@ fn a_backup_says_how_many_contents_it_does_not_have() {
     }
     assert_eq!(backup("second"), (1.into(), 2.into()));
 }
+
+/// Another server of the log answered 502 for what lies on the disk of the one that took the link.
+#[test]
+fn a_folder_is_no_source_for_several_servers_unless_all_have_it() {
+    let serve = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        // Nothing listens there: it ends in any case.
+        command
+            .args(["serve", "postgres://annals@127.0.0.1:1/library", "--create", "--log", "off"])
+            .args(more);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let folder = ["--ldp-external", "http://images.example/public/", "--ldp-external", "file:///srv/scans"];
+    let (code, told) = serve(&folder);
+    assert!(code == Some(2) && told.contains("found a folder of this machine"), "{code:?} {told}");
+    for allowed in [&[&folder[..], &["--ldp-external-shared"]].concat()[..], &folder[..2], &[]] {
+        let (code, told) = serve(allowed);
+        assert!(code != Some(0) && told.contains("could not connect"), "{code:?} {told}");
+    }
+}

@@ -5,3 +5,6 @@ mod durability;
 mod beside_a_writer;
 mod small_followers;
 mod standby;
+mod takeovers;
+mod shared_objects;
+mod far_servers;

@@ -57,6 +57,12 @@ pub(crate) trait Checkpointed: Send + Sync + 'static {
     /// How much the log must have grown before a checkpoint is due. Units: bytes.
     fn grown_bytes_min(&self) -> u64;
 
+    /// How often the log was rewritten.
+    fn generation(&self) -> u64;
+
+    /// Removes checkpoints of the log before another repository rewrote it: they hold what was purged.
+    fn remove_stale(&self) -> Result<()>;
+
     /// Frees what readers have not used for some time.
     fn free_unused(&self);
 
@@ -83,10 +89,19 @@ pub(crate) fn start(
 
 fn keep(repository: &Weak<impl Checkpointed>, covered: u64, is_stopping: &AtomicBool) {
     let mut schedule = Schedule::new(covered);
+    // None yet: it may have been rewritten while the repository was opened.
+    let mut generation = None;
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
         let Some(repository) = repository.upgrade() else { return };
         repository.free_unused();
+        let present = Some(repository.generation());
+        if present != generation {
+            match repository.remove_stale() {
+                Ok(()) => generation = present,
+                Err(error) => repository.warn(format!("checkpoints stay that hold what was purged: {error}")),
+            }
+        }
         let start = Clock::now();
         let is_due = schedule.is_due(start, repository.log_bytes(), repository.grown_bytes_min());
         if !is_due || is_stopping.load(Ordering::SeqCst) {

@@ -120,6 +120,21 @@ impl Checkpointed for Inner {
         if is_shared && !self.committer.is_writer() { u64::MAX } else { self.options.checkpoint_log_bytes }
     }
 
+    fn generation(&self) -> u64 {
+        self.committer.source().log().generation()
+    }
+
+    fn remove_stale(&self) -> Result<()> {
+        // Where others share the checkpoints, and without others, the one that compacts removes them.
+        let Some(checkpoints) =
+            self.checkpoints.as_ref().filter(|known| !known.is_shared() && self.seat.is_some())
+        else {
+            return Ok(());
+        };
+        let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        checkpoints.remove_stale(&**self.committer.source().log())
+    }
+
     fn free_unused(&self) {
         self.committer.source().let_go_of_walks();
     }

@@ -49,8 +49,12 @@ impl Committer {
         match outcome {
             Ok(true) => self.settled.landed(),
             Ok(false) => {}
-            // Even after a panic in this code, no thread may wait for ever.
-            Err(_) => return self.fail(&refusal(&panicked())),
+            // Even after a panic in this code, no thread may wait for ever. What the sequencer held is lost with it.
+            Err(_) => {
+                self.fail(&refusal(&panicked()));
+                sequencer = Box::new(Sequencer::new(self));
+                sequencer.is_lost = true;
+            }
         }
         let mut state = self.state();
         state.sequencer = Some(sequencer);
@@ -122,8 +126,8 @@ pub(crate) fn prepare(committer: &Arc<Committer>) {
     committer.state().sequencer = Some(Box::new(Sequencer::new(committer)));
 }
 
-/// Starts the committing thread. It ends after [`Committer::close`], when the log has every accepted transaction, or
-/// after the log failed.
+/// Starts the committing thread. It ends after [`Committer::close`], when the log has every accepted transaction, or has
+/// failed.
 pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
     prepare(committer);
     let name = "annals-commit";
@@ -135,7 +139,7 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
     Ok(vec![thread])
 }
 
-/// Commits queued transactions until the repository is closed or the log fails.
+/// Commits queued transactions until the repository is closed.
 pub(super) fn run(committer: &Committer) {
     while let Some(sequencer) = committer.next_work() {
         committer.lead(sequencer, |sequencer| {

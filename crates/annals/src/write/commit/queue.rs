@@ -447,7 +447,7 @@ impl State {
     /// True if nothing is queued or in progress, and nothing more will come.
     pub(super) fn is_over(&self) -> bool {
         let is_idle = self.sequencer.is_some() && !self.has_work();
-        self.failed.is_some() || (self.is_closing && is_idle)
+        self.is_closing && (self.failed.is_some() || is_idle)
     }
 
     /// Why writes are refused, once the log has not answered for so long.

@@ -61,6 +61,24 @@ impl Committer {
         refuse(queued, error);
     }
 
+    /// Lets a repository write again when its turn comes, after its writing failed and another one writes: reading the log to
+    /// its end tells what became of its calls. Not after the indexes failed, which fail again.
+    pub(in crate::write) fn forget_failure(&self) {
+        if self.publisher.is_lost() {
+            return;
+        }
+        let mut state = self.state();
+        if state.failed.is_none() || state.read_only.is_none() {
+            return;
+        }
+        // While a thread reads with it, the next call does this.
+        let Some(sequencer) = &mut state.sequencer else { return };
+        sequencer.is_lost = false;
+        (state.failed, state.stall) = (None, None);
+        drop(state);
+        self.settled.landed();
+    }
+
     /// Replaces the reason why it does not write, in a repository that does not.
     pub(in crate::write) fn set_read_only(&self, error: Error) {
         if let Some(known) = &mut self.state().read_only {

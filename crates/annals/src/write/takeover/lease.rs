@@ -135,6 +135,11 @@ impl Seat {
         Standing { is_writer, term: term.max(committer.term()), writer, position: told.max(own), problem }
     }
 
+    /// The time since the latest sign of life, in a repository that writes.
+    pub(crate) fn unsigned_for(&self) -> Duration {
+        self.state().seen_since.elapsed()
+    }
+
     /// See [`LeaseHolder::secret`].
     pub(crate) fn secret(&self) -> Token {
         self.writer
@@ -239,8 +244,16 @@ impl Seat {
         if committer.is_writer() {
             return Ok(());
         }
-        let register = self.upkeep.register()?;
+        let register = self.wait_for_end()?;
         self.state().is_volunteer = true;
+        promote(self, committer, register, reason)
+    }
+
+    /// Waits until the lease has ended. An opening for writing asks this first, so that it does not read a long log in vain.
+    ///
+    /// Errors: `Locked` at the next sign of life of a writer; those of the register.
+    pub(crate) fn wait_for_end(&self) -> Result<&dyn Register> {
+        let register = self.upkeep.register()?;
         while !self.look(register)? {
             let seen = self.state().seen.clone();
             std::thread::sleep(self.rest(false));
@@ -249,7 +262,7 @@ impl Seat {
                 return Err(self.locked());
             }
         }
-        promote(self, committer, register, reason)
+        Ok(register)
     }
 
     /// The error beside a writer.
@@ -289,11 +302,7 @@ impl Seat {
     /// Does what is due. A failed look or sign comes again next time.
     fn go_on(&self, committer: &Arc<Committer>) -> Result<()> {
         let register = self.upkeep.register()?;
-        if committer.is_writer() {
-            if !committer.is_sound() {
-                // It refuses writes until it is opened again. Without signs of life another one writes.
-                return Ok(());
-            }
+        if committer.is_writer() && committer.is_sound() {
             if !self.sign(register, committer, Sign::Life)? {
                 self.look(register)?;
                 committer.demote(&not_writer(&self.known_address()));
@@ -301,6 +310,14 @@ impl Seat {
             return Ok(());
         }
         let is_over = self.look(register)?;
+        if committer.is_writer() {
+            // It has failed and refuses writes. Without signs of life another one writes, and this one follows it.
+            if self.other_lease().is_none() {
+                return Ok(());
+            }
+            committer.demote(&not_writer(&self.known_address()));
+        }
+        committer.forget_failure();
         self.settle(committer);
         if !committer.may_write() {
             committer.set_read_only(reads_only(&committer.source().log().describe(), &self.known_address()));
@@ -323,10 +340,13 @@ impl Seat {
         }
     }
 
+    /// The lease of another writer, as it was seen last.
+    fn other_lease(&self) -> Option<WriterLease> {
+        self.state().known.clone().filter(|lease| lease.is_held && lease.writer != self.writer)
+    }
+
     fn known_address(&self) -> String {
-        let state = self.state();
-        let lease = state.known.as_ref().filter(|lease| lease.is_held && lease.writer != self.writer);
-        lease.map(|lease| lease.address.clone()).unwrap_or_default()
+        self.other_lease().map(|lease| lease.address).unwrap_or_default()
     }
 
     fn rest(&self, is_writer: bool) -> Duration {

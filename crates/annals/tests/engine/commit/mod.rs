@@ -7,6 +7,7 @@ mod unanswered;
 mod repeats;
 mod takeovers;
 mod shared_stores;
+mod own_caches;
 mod tags_of_logs;
 mod compacted_log;
 mod tickets;

@@ -1,7 +1,7 @@
 //! Several repositories on a log with a register: one writes, the others wait until it is gone.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as Clock};
 
@@ -77,6 +77,8 @@ struct Cut {
     is_register_cut: Arc<AtomicBool>,
     /// True once the handle cannot find out what becomes of its calls.
     is_lost: Arc<AtomicBool>,
+    /// How often records were read.
+    reads: Arc<AtomicUsize>,
 }
 
 impl Cut {
@@ -86,6 +88,7 @@ impl Cut {
             is_log_cut: Arc::default(),
             is_register_cut: Arc::default(),
             is_lost: Arc::default(),
+            reads: Arc::default(),
         }
     }
 
@@ -115,6 +118,7 @@ impl Log for Cut {
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         self.check(&self.is_log_cut)?;
+        self.reads.fetch_add(1, Ordering::SeqCst);
         self.inner.read(from, limit)
     }
 
@@ -275,6 +279,97 @@ fn a_writer_that_refuses_writes_for_good_lets_its_lease_end() {
     create(&next, "c").unwrap();
     assert!(next.snapshot().entity(&id("b")).unwrap().is_none());
     assert!(create(&broken, "d").is_err());
+}
+
+/// It once answered reads of its old state until its server was started again.
+#[test]
+fn a_writer_that_failed_follows_the_next_one_and_takes_over_in_its_turn() {
+    let memory = MemoryLog::with_register();
+    let cut = Cut::of(&memory);
+    let broken = open(&Arc::new(cut.clone()), options("https://broken")).unwrap();
+    create(&broken, "a").unwrap();
+    let next = open(&Arc::new(memory.clone()), standby("https://next")).unwrap();
+    cut.is_lost.store(true, Ordering::SeqCst);
+    assert_eq!(create(&broken, "b").unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+    assert!(broken.failure().is_some() && broken.refusal().is_some());
+    cut.is_lost.store(false, Ordering::SeqCst);
+    wait_until(|| is_writer(&next));
+    create(&next, "c").unwrap();
+    follows_and_takes_over(broken, next);
+}
+
+/// The same if the committing thread panicked: then no thread had the right to commit, or to follow, any more.
+#[test]
+fn a_writer_that_panicked_follows_the_next_one_and_takes_over_in_its_turn() {
+    let memory = MemoryLog::with_register();
+    let is_bad = Arc::new(AtomicBool::new(false));
+    let clock = {
+        let is_bad = Arc::clone(&is_bad);
+        move || {
+            let is_committing = std::thread::current().name() == Some("annals-commit");
+            assert!(!(is_committing && is_bad.load(Ordering::SeqCst)), "a clock that fails");
+            Instant::now()
+        }
+    };
+    let broken = Options { clock: Arc::new(clock), ..options("https://broken") };
+    let broken = open(&Arc::new(memory.clone()), broken).unwrap();
+    create(&broken, "a").unwrap();
+    let next = open(&Arc::new(memory.clone()), standby("https://next")).unwrap();
+    is_bad.store(true, Ordering::SeqCst);
+    let mut transaction = broken.transaction();
+    transaction.create_entity(new("b")).unwrap();
+    assert!(transaction.submit().unwrap().wait().is_err());
+    is_bad.store(false, Ordering::SeqCst);
+    wait_until(|| is_writer(&next));
+    create(&next, "c").unwrap();
+    follows_and_takes_over(broken, next);
+}
+
+fn follows_and_takes_over(broken: Repository, next: Repository) {
+    wait_until(|| broken.snapshot().entity(&id("c")).unwrap().is_some());
+    assert_eq!(create(&broken, "d").unwrap_err().kind(), ErrorKind::NotWriter);
+    wait_until(|| broken.failure().is_none());
+    assert!(broken.is_standby());
+    assert_equal(&broken, &next);
+    next.close().unwrap();
+    wait_until(|| is_writer(&broken));
+    create(&broken, "e").unwrap();
+    assert!(broken.snapshot().entity(&id("b")).unwrap().is_none());
+    assert!(broken.settled_until() >= broken.snapshot().instant_of(Position(1)).unwrap());
+}
+
+/// It said nothing of how old its state may be.
+#[test]
+fn the_age_of_a_writer_counts_from_its_latest_sign_of_life() {
+    let memory = MemoryLog::with_register();
+    let cut = Cut::of(&memory);
+    let writer = open(&Arc::new(cut.clone()), options("https://one")).unwrap();
+    assert!(writer.age() < Duration::from_secs(5));
+    cut.is_register_cut.store(true, Ordering::SeqCst);
+    let lease = Duration::from_millis(LEASE_MS);
+    wait_until(|| writer.age() > 3 * lease);
+    cut.is_register_cut.store(false, Ordering::SeqCst);
+    wait_until(|| writer.age() < lease);
+    assert!(is_writer(&writer));
+    let reader = open(&Arc::new(memory.clone()), Options::read_only()).unwrap();
+    wait_until(|| reader.age() < lease);
+    assert_eq!(Repository::in_memory().age(), Duration::ZERO, "nobody can take it over");
+}
+
+/// It once read the whole log first, and said minutes later that another one writes.
+#[test]
+fn an_opening_beside_a_writer_reads_no_log() {
+    let memory = MemoryLog::with_register();
+    let writer = open(&Arc::new(memory.clone()), options("https://one")).unwrap();
+    create(&writer, "a").unwrap();
+    let beside = Cut::of(&memory);
+    let refused = open(&Arc::new(beside.clone()), options("https://two")).map(drop).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Locked, "{refused}");
+    assert!(refused.context().contains(&("writer", "https://one".to_owned())), "{refused}");
+    assert_eq!(beside.reads.load(Ordering::SeqCst), 0);
+    // A standby reads it, and waits.
+    let standby = open(&Arc::new(beside.clone()), standby("https://two")).unwrap();
+    assert!(beside.reads.load(Ordering::SeqCst) > 0 && !is_writer(&standby));
 }
 
 /// A writer that was cut off loses its place while the outcome of a commit is unknown. It writes again later: it once refused all

@@ -36,8 +36,33 @@ public final class Annals {
      * @throws AnnalsException as {@link #open(Path)}
      */
     public static Repository open(Path folder, OpenOptions options) {
+        return open(folder.toString(), options);
+    }
+
+    /**
+     * Opens the repository at a place, as the command line does: a folder, or the URL of a log in a store, such as
+     * {@code postgres://annals@db.example/library}. It is made if it does not exist. A URL with a password is refused.
+     *
+     * @param place the folder, or the URL
+     * @return the repository; close it after use
+     * @throws AnnalsException as {@link #open(Path)}; kind {@code locked}: a server writes to the log, and the text has its
+     *     address; kind {@code invalid-argument}: no log has such a URL; kind {@code unavailable}: the store does not answer
+     */
+    public static Repository open(String place) {
+        return open(place, OpenOptions.defaults());
+    }
+
+    /**
+     * Opens the repository at a place.
+     *
+     * @param place a folder, or the URL of a log in a store
+     * @param options how to open it
+     * @return the repository; close it after use
+     * @throws AnnalsException as {@link #open(String)}
+     */
+    public static Repository open(String place, OpenOptions options) {
         JsonObject settings = options.json();
-        settings.addProperty("folder", folder.toString());
+        settings.addProperty("folder", place);
         return open(settings);
     }
 

@@ -1,6 +1,7 @@
 package dev.annals;
 
 import com.google.gson.JsonObject;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -10,15 +11,17 @@ import java.util.OptionalLong;
  * @param isReadOnly true to follow the process that writes; writes are then {@code read-only}
  * @param segmentBytes the size at which a file of the log is full, in bytes
  * @param memoryBytesMax the most memory of this process, in bytes (docs/memory.md); none is no bound
+ * @param objects the URL of the store of contents and checkpoints of a log in a store
  */
-public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, OptionalLong memoryBytesMax) {
+public record OpenOptions(
+        boolean isReadOnly, OptionalLong segmentBytes, OptionalLong memoryBytesMax, Optional<String> objects) {
     /**
      * Reads and writes, with the usual sizes.
      *
      * @return the options
      */
     public static OpenOptions defaults() {
-        return new OpenOptions(false, OptionalLong.empty(), OptionalLong.empty());
+        return new OpenOptions(false, OptionalLong.empty(), OptionalLong.empty(), Optional.empty());
     }
 
     /**
@@ -27,7 +30,7 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, Optiona
      * @return the new options
      */
     public OpenOptions readOnly() {
-        return new OpenOptions(true, segmentBytes, memoryBytesMax);
+        return new OpenOptions(true, segmentBytes, memoryBytesMax, objects);
     }
 
     /**
@@ -37,7 +40,7 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, Optiona
      * @return the new options
      */
     public OpenOptions segmentBytes(long bytes) {
-        return new OpenOptions(isReadOnly, OptionalLong.of(bytes), memoryBytesMax);
+        return new OpenOptions(isReadOnly, OptionalLong.of(bytes), memoryBytesMax, objects);
     }
 
     /**
@@ -48,7 +51,17 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, Optiona
      * @return the new options
      */
     public OpenOptions memoryBytesMax(long bytes) {
-        return new OpenOptions(isReadOnly, segmentBytes, OptionalLong.of(bytes));
+        return new OpenOptions(isReadOnly, segmentBytes, OptionalLong.of(bytes), objects);
+    }
+
+    /**
+     * Keeps the contents and the checkpoints of a log in a store there, as all its servers do.
+     *
+     * @param url the store, such as {@code s3://library/annals}; a key in it is refused
+     * @return the new options
+     */
+    public OpenOptions objects(String url) {
+        return new OpenOptions(isReadOnly, segmentBytes, memoryBytesMax, Optional.of(url));
     }
 
     JsonObject json() {
@@ -56,6 +69,7 @@ public record OpenOptions(boolean isReadOnly, OptionalLong segmentBytes, Optiona
         json.addProperty("readOnly", isReadOnly);
         segmentBytes.ifPresent(bytes -> json.addProperty("segmentBytes", bytes));
         memoryBytesMax.ifPresent(bytes -> json.addProperty("memoryBytesMax", bytes));
+        objects.ifPresent(url -> json.addProperty("objects", url));
         return json;
     }
 }

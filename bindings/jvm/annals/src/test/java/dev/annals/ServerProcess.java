@@ -22,7 +22,12 @@ final class ServerProcess implements AutoCloseable {
     private final URI uri;
 
     ServerProcess(Path folder, String... options) {
-        List<String> command = new ArrayList<>(List.of(program(), "serve", folder.toString(), "--create"));
+        this(folder.toString(), options);
+    }
+
+    /** On a place: a folder, or the URL of a log in a store. */
+    ServerProcess(String place, String... options) {
+        List<String> command = new ArrayList<>(List.of(program(), "serve", place, "--create"));
         command.addAll(List.of("--listen", "127.0.0.1:0", "--log", "off"));
         command.addAll(List.of(options));
         try {

@@ -21,7 +21,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
  * Keeps the metadata of a server of Egeria in a repository of Annals.
  *
  * <p>Configuration properties: {@code address} of a server of Annals (or the address of the endpoint), or {@code folder}
- * of a repository that this process opens; neither is a repository in memory. With an address, {@code tokenFile} holds
+ * of a repository that this process opens, or the URL of its log in a store; neither is a repository in memory. With an address, {@code tokenFile} holds
  * the token of this server of Egeria, and {@code caFile} the authorities of the server of Annals, in PEM. The token may be
  * the {@code clearPassword} of the connection instead.
  */
@@ -83,7 +83,8 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
     }
 
     /** Where a connection says that the repository is; in memory with neither a server nor a folder. */
-    private record Place(Optional<URI> server, Optional<Path> folder, ConnectionProperties connection, Settings settings) {}
+    private record Place(
+            Optional<URI> server, Optional<String> folder, ConnectionProperties connection, Settings settings) {}
 
     /** Reads a connection. It opens nothing. Errors: {@code IllegalArgumentException} for settings that do not fit. */
     private static Place place(ConnectionProperties connection) {
@@ -95,8 +96,8 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
             address = Optional.ofNullable(endpoint.getAddress());
         }
         if (address.isPresent() && folder.isPresent()) {
-            throw new IllegalArgumentException(
-                    "expected an address or a folder, found both: " + address.get() + ", " + folder.get());
+            // Neither is shown: a URL may have a password.
+            throw new IllegalArgumentException("expected an address or a folder, found both; leave one of them out");
         }
         boolean hasPassword = connection.getClearPassword() != null;
         for (String name : List.of(TOKEN_FILE, CA_FILE, PASSWORD)) {
@@ -112,7 +113,7 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
         if (hasPassword || settings.text(TOKEN_FILE).isPresent()) {
             checkSecret(server.orElseThrow(), hasPassword ? PASSWORD : TOKEN_FILE);
         }
-        return new Place(server, folder.map(Path::of), connection, settings);
+        return new Place(server, folder, connection, settings);
     }
 
     private static void checkSecret(URI server, String name) {
@@ -137,7 +138,7 @@ public class AnnalsRepositoryConnector extends OMRSRepositoryConnector {
         if (place.server().isPresent()) {
             return connect(place.server().get(), place);
         }
-        return place.folder().map(Annals::open).orElseGet(Annals::inMemory);
+        return place.folder().map(folder -> Annals.open(folder)).orElseGet(Annals::inMemory);
     }
 
     private static Repository connect(URI server, Place place) {

@@ -46,7 +46,8 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils;
  * changes. {@code tx().createThreadedTx()} gives a graph with one transaction for many threads. A commit that another one
  * forestalled fails with a {@code TransactionException}; nothing is retried.
  *
- * <p>Settings: {@code annals.folder}, without which the graph is in memory, and {@code annals.remove}: {@code delete}
+ * <p>Settings: {@code annals.folder}, a folder or the URL of a log in a
+ * store, without which the graph is in memory, and {@code annals.remove}: {@code delete}
  * (the default) keeps the history of what is removed, and an element with its id continues it; {@code purge} forgets it.
  */
 @Graph.OptIn(Graph.OptIn.SUITE_STRUCTURE_STANDARD)
@@ -67,7 +68,7 @@ public final class AnnalsGraph implements Graph {
                                 AnnalsSignStrategy.instance()));
     }
 
-    /** The setting for the folder of the repository. */
+    /** The setting for the folder of the repository, or the URL of its log in a store. */
     public static final String FOLDER = "annals.folder";
 
     /** The setting for what removing an element does: {@code delete} or {@code purge}. */
@@ -95,7 +96,7 @@ public final class AnnalsGraph implements Graph {
         }
         isPurging = remove.equals("purge");
         String folder = configuration.getString(FOLDER, null);
-        repository = folder == null ? Annals.inMemory() : Annals.open(Path.of(folder));
+        repository = folder == null ? Annals.inMemory() : Annals.open(folder);
         AnnalsTransaction own = new AnnalsTransaction(this);
         transaction = own;
         sessions = () -> {

@@ -1,14 +1,14 @@
-//! The bytes of a call: its records one after the other, and an index with their ends and checksums.
+//! The bytes of a call, in every store: its records one after the other, and an index with their ends and checksums.
 
 use annals::{Error, ErrorKind, Result};
 
 /// Units: bytes of an entry of the index: the end of the record in the body, and its CRC-32C. Both have four bytes, the
 /// highest first, so that SQL can read them.
-pub(super) const ENTRY_BYTES: usize = 8;
+pub(crate) const ENTRY_BYTES: usize = 8;
 
 /// The bytes of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// Shape: an entry for each record.
     pub index: Vec<u8>,
     /// Shape: the records, without anything between them.
@@ -32,7 +32,7 @@ impl Body {
 }
 
 /// Successive records of one call: a part of its index, and of its body from the first of them on.
-pub(super) struct Part<'p> {
+pub(crate) struct Part<'p> {
     pub index: &'p [u8],
     pub body: &'p [u8],
     /// Where the first record begins in the whole body.
