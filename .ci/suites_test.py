@@ -264,10 +264,10 @@ class Rules(unittest.TestCase):
 
     def test_a_landing_whose_reads_take_more_says_why(self):
         cost = costs.cost
-        row = lambda instructions: cost.Cost("get", 10, instructions, 1.0, 0.0)
+        row = lambda instructions: cost.Cost("get", 10, instructions, 1.0, 0.0, 0.0)
         kept = lambda instructions: ("rustc 1", {"get": row(instructions)})
         check = lambda instructions, compiler="rustc 1": costs.check(self.checkout.read(), [row(instructions)], compiler, kept(instructions))
-        self.checkout.write(cost.KEPT, "# rustc 1\nline\toperations\tinstructions\tfirst misses\tlast misses\nget\t10\t100.0\t1.00\t0.00\n")
+        self.checkout.write(cost.KEPT, "# rustc 1\nline\toperations\tinstructions\tfirst misses\tlast misses\tbeside\nget\t10\t100.0\t1.00\t0.00\t0\n")
         self.checkout.commit()
         self.checkout.land()
         self.assertIn("1.040", check(104.0))

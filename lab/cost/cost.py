@@ -3,6 +3,7 @@
 import argparse
 import collections
 import contextlib
+import glob
 import os
 import re
 import shutil
@@ -29,13 +30,15 @@ class Failure(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """What one operation of a line takes. Units: instructions; misses of data in the first cache, and in the last."""
+    """What one operation of a line takes on its own thread, and what others do beside it, such as indexing, which differs
+    from run to run. Units: instructions; misses of data in the first cache, and in the last."""
 
     line: str
     operations: int
     instructions: float
     first_misses: float
     last_misses: float
+    beside: float
 
 
 def build(root, features=()):
@@ -57,27 +60,34 @@ def counted(program):
         raise Failure("valgrind is not installed; on Debian: sudo apt-get install valgrind")
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
-        command = ["valgrind", "--tool=callgrind", *CACHES, "--compress-strings=no", "--dump-before=annals_cost::mark*",
+        command = ["valgrind", "--tool=callgrind", *CACHES, "--separate-threads=yes", "--compress-strings=no", "--dump-before=annals_cost::mark*",
                    f"--callgrind-out-file={out}", program, os.path.join(folder, "repositories")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX)
         if done.returncode:
             raise Failure(f"annals-cost under callgrind: {done.stderr.strip()[-1000:]}")
         lines = [row.split("\t") for row in done.stdout.splitlines()]
-        # The profiler has written what was before each line and what was in it, in turn, from number 1.
-        yield [(name, int(operations), f"{out}.{2 * at}") for at, (name, operations) in enumerate(lines, start=1)]
+        # The profiler has written what was before each line and what was in it, in turn, from number 1; a file for each thread.
+        yield [(name, int(operations), f"{out}.{2 * at}-01") for at, (name, operations) in enumerate(lines, start=1)]
 
 
-def cost(name, operations, path):
-    totals = {}
+def totals(path):
+    """The counts of a file by the names of their events; zeros at the end are left out there."""
     with open(path, errors="replace") as text:
         for row in text:
             key, _, values = row.partition(": ")
             if key == "events":
                 events = values.split()
             elif key == "totals":
-                totals = dict(zip(events, map(int, values.split())))
-    of = lambda *names: sum(totals.get(event, 0) for event in names) / operations
-    return Cost(name, operations, of("Ir"), of("D1mr", "D1mw"), of("DLmr", "DLmw"))
+                return collections.Counter(dict(zip(events, map(int, values.split()))))
+    raise Failure(f"{path}: callgrind wrote no totals")
+
+
+def cost(name, operations, path):
+    own = totals(path)
+    of = lambda *names: sum(own[event] for event in names) / operations
+    others = set(glob.glob(path.removesuffix("01") + "*")) - {path}
+    beside = sum(totals(other)["Ir"] for other in others) / operations
+    return Cost(name, operations, of("Ir"), of("D1mr", "D1mw"), of("DLmr", "DLmw"), beside)
 
 
 def costs(program):
@@ -145,18 +155,18 @@ def read_kept(text):
 
 def write_kept(measured):
     with open(os.path.join(ROOT, KEPT), "w") as kept:
-        print(f"# {compiler()}\nline\toperations\tinstructions\tfirst misses\tlast misses", file=kept)
+        print(f"# {compiler()}\nline\toperations\tinstructions\tfirst misses\tlast misses\tbeside", file=kept)
         for c in measured:
-            print(f"{c.line}\t{c.operations}\t{c.instructions:.1f}\t{c.first_misses:.2f}\t{c.last_misses:.2f}", file=kept)
+            print(f"{c.line}\t{c.operations}\t{c.instructions:.1f}\t{c.first_misses:.2f}\t{c.last_misses:.2f}\t{c.beside:.0f}", file=kept)
 
 
 def table(measured, before):
     """One row for each line: what it takes, and of what it took before."""
-    rows = [f"{'line':<15}{'instructions':>14}{'misses L1':>11}{'LL':>8}{'of before':>11}"]
+    rows = [f"{'line':<15}{'instructions':>14}{'misses L1':>11}{'LL':>8}{'of before':>11}{'other threads':>15}"]
     for c in measured:
         earlier = before.get(c.line)
         ratio = f"{c.instructions / earlier.instructions:.3f}" if earlier else "new"
-        rows.append(f"{c.line:<15}{c.instructions:>14,.0f}{c.first_misses:>11.2f}{c.last_misses:>8.2f}{ratio:>11}")
+        rows.append(f"{c.line:<15}{c.instructions:>14,.0f}{c.first_misses:>11.2f}{c.last_misses:>8.2f}{ratio:>11}{c.beside:>15,.0f}")
     return "\n".join(rows)
 
 

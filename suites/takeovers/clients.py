@@ -6,7 +6,7 @@ import threading
 import time
 import urllib.parse
 from datetime import datetime, timezone
-from typing import Any, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from history import ACKNOWLEDGED, REFUSED, UNKNOWN, UNREACHED, Event, Read, Write
 from servers import BROKEN, Cluster, Server, ask
@@ -17,6 +17,20 @@ REUSED = [f"reused-{number}" for number in range(2)]
 # How long a client waits for an answer. Some writers are patient: their requests are in flight when a stopped server goes on.
 WAIT, WAIT_PATIENT, WAIT_READ = 3.0, 9.0, 7.0
 PAUSE_MEAN, PAUSE_AFTER_FAILURE = 0.03, 0.03
+
+
+def secret_of(operation: str) -> str:
+    """A value that is nowhere once its instance is purged, and the log compacted."""
+    return f"secret-{operation}."
+
+
+def outcome_of(status: int, headers: dict[str, str]) -> str:
+    """The outcome that a status means: docs/errors.md."""
+    if "annals-unreached" in headers:
+        return UNREACHED
+    if 200 <= status < 300:
+        return ACKNOWLEDGED
+    return REFUSED if 400 <= status < 500 or status in (503, 507) else UNKNOWN
 
 
 def instant_text(micros: int) -> str:
@@ -67,6 +81,13 @@ class Client(threading.Thread):
     def step(self) -> None:
         raise NotImplementedError
 
+    def next_server(self, server: Server, told: str) -> Server:
+        """The server that a refusal named, or the one after this."""
+        named = self.board.cluster.named(told) if told else None
+        if named is None or named is server:
+            named = self.servers[(self.servers.index(server) + 1) % len(self.servers)]
+        return named
+
 
 class Writer(Client):
     """Sends each write once, to the server that wrote last as far as it knows."""
@@ -110,8 +131,12 @@ class Writer(Client):
             self.tags[name] = headers["etag"]
 
     def create(self, operation: str, name: str) -> None:
-        write, body = self.send(operation, "create", "entity", name, "POST", "/v1/entities", {"id": name, "type": "item", "properties": {"v": operation}})
-        if write.outcome == ACKNOWLEDGED and body and not name.startswith("reused"):
+        properties = {"v": operation}
+        if name in REUSED:
+            properties["secret"] = secret_of(operation)
+        body = {"id": name, "type": "item", "properties": properties}
+        write, answer = self.send(operation, "create", "entity", name, "POST", "/v1/entities", body)
+        if write.outcome == ACKNOWLEDGED and answer and not name.startswith("reused"):
             self.board.made.append(name)
 
     def change(self, operation: str, name: str, tag: str) -> None:
@@ -163,28 +188,20 @@ class Writer(Client):
             write.id = str(found.get("id", ""))
         self.board.ends(write)
         if write.outcome != ACKNOWLEDGED and write.status not in (404, 409, 410, 412):
-            self.move(write, server)
+            self.move(server)
         return write, found
 
     def judge(self, write: Write, got: dict[str, str], answer: bytes) -> None:
-        """The outcome that a status means: docs/errors.md."""
-        if "annals-unreached" in got:
-            write.outcome = UNREACHED
-        elif 200 <= write.status < 300:
-            write.outcome, write.position, write.tag = ACKNOWLEDGED, int(got["annals-position"]), got.get("etag", "")
-        elif 400 <= write.status < 500 or write.status in (503, 507):
-            write.outcome = REFUSED
+        write.outcome = outcome_of(write.status, got)
+        if write.outcome == ACKNOWLEDGED:
+            write.position, write.tag = int(got["annals-position"]), got.get("etag", "")
         if write.status >= 400 and answer:
             write.problem = json.loads(answer).get("kind", "")
             self.told = got.get("annals-writer", "")
 
-    def move(self, write: Write, server: Server) -> None:
+    def move(self, server: Server) -> None:
         """Goes to the server that was named, or to the next one."""
-        named = self.board.cluster.named(self.told) if self.told else None
-        self.told = ""
-        if named is None or named is server:
-            named = self.servers[(self.servers.index(server) + 1) % len(self.servers)]
-        self.server = named
+        self.server, self.told = self.next_server(server, self.told), ""
         time.sleep(PAUSE_AFTER_FAILURE)
 
 
@@ -271,13 +288,14 @@ class Subscriber(Client):
 class Crowd:
     """All clients of a run."""
 
-    def __init__(self, cluster: Cluster, seed: int) -> None:
+    def __init__(self, cluster: Cluster, seed: int, others: Iterable[Callable[[Board, int], Client]] = ()) -> None:
         self.board = Board(cluster)
         first = Writer(self.board, 9, seed)
         for number, name in enumerate(SHARED + REUSED):
             first.create(f"w9-{number}", name)
         self.clients: list[Client] = [Writer(self.board, number, seed) for number in range(WRITERS)]
         self.clients += [Reader(self.board, number, seed) for number in range(READERS)]
+        self.clients += [make(self.board, seed) for make in others]
         self.subscribers = [Subscriber(self.board, number, seed) for number in range(SUBSCRIBERS)]
         for client in [*self.clients, *self.subscribers]:
             client.start()

@@ -2,35 +2,37 @@
 import random
 import signal
 import time
-from typing import Callable, Optional
+from typing import Optional
 
 from clients import Board
 from history import ACKNOWLEDGED, Fault
-from proxies import DROP, HOLD, SWALLOW, Proxy
+from making import HELD, Make, Making
+from object_faults import ObjectFaults
+from proxies import DROP, HOLD, SWALLOW
 from servers import Cluster, Server
+from store_faults import StoreFaults
+from stores.postgres import PostgresLog
 
-# The lease of a server lasts 3 s; a standby that works has taken over by then. Units: seconds.
-TAKEOVER_MAX = 20.0
-# An append that is held lands after so long.
-HELD = 10.0
 IN_FLIGHT_MAX, RECOVERY_MAX = 10.0, 40.0
-CATCH_MAX = 3.0
+# Kinds that each run has, however few faults it makes: without them it is void.
+NEEDED = ("stop writer", "append held, writer killed", "append held, writer stopped", "answer of an append swallowed",
+          "requests of the writer lost", "answers to clients lost")
+NEEDED_OF_OBJECTS = ("answer of an upload swallowed", "upload lost", "upload held, writer killed")
 
 
-class Faults:
-    """Makes faults of all kinds, in an order that the seed decides."""
+class Faults(Making):
+    """Makes so many faults of all kinds, in an order that the seed decides."""
 
-    def __init__(self, cluster: Cluster, board: Board, seed: int) -> None:
-        self.cluster, self.board = cluster, board
-        self.random = random.Random(f"{seed} faults")
-        self.count = 0
-        self.deck: list[str] = []
-        self.kinds: dict[str, Callable[[Server], Optional[str]]] = {
+    def __init__(self, cluster: Cluster, board: Board, seed: int, total: int) -> None:
+        super().__init__(cluster, board, random.Random(f"{seed} faults"))
+        self.count, self.total = 0, total
+        # By kind: the statuses of which writes are to get one.
+        self.expected: dict[str, list[int]] = {}
+        self.kinds: dict[str, Make] = {
             "kill writer": self.kill_writer,
             "kill writer, slow standbys": self.kill_writer_slow_standbys,
             "kill writer, answer swallowed": self.kill_writer_swallowed,
             "kill standby": self.kill_standby,
-            "kill store": self.kill_store,
             "stop writer": self.stop_writer,
             "stop writer, slow standbys": self.stop_writer_slow_standbys,
             "stop store": self.stop_store,
@@ -45,7 +47,24 @@ class Faults:
             "append held": self.hold,
             "append held, writer killed": self.hold_and_kill,
             "append held, writer stopped": self.hold_and_stop,
+            "cut standby from store for long": self.cut_standby_for_long,
         }
+        if isinstance(cluster.store, PostgresLog):
+            self.kinds["kill store"] = self.kill_store
+        of_store = StoreFaults(self)
+        for more in (of_store, ObjectFaults(self)):
+            self.kinds.update(more.kinds)
+            self.expected.update(more.expected)
+        self.deck = self.first_deck()
+        self.last = ("clock of the writer an hour ahead", of_store.clock_ahead)
+
+    def first_deck(self) -> list[str]:
+        """The kinds that are needed, and of the others as many as there is room for."""
+        needed = [kind for kind in [*NEEDED, *NEEDED_OF_OBJECTS] if kind in self.kinds]
+        others = self.random.sample(sorted(set(self.kinds) - set(needed)), len(self.kinds) - len(needed))
+        deck = [*needed, *others][:max(len(needed), self.total - 1)]
+        self.random.shuffle(deck)
+        return deck
 
     def next_kind(self) -> str:
         if not self.deck:
@@ -56,10 +75,13 @@ class Faults:
     def make(self, kind: Optional[str] = None) -> Fault:
         """Makes the next fault, ends it, and waits until a write is acknowledged again."""
         self.count += 1
+        if kind is None and self.count == self.total:
+            kind = self.last[0]
+            self.kinds[kind] = self.last[1]
         kind = kind or self.next_kind()
         writer = self.cluster.writer()
         self.cluster.wait_until(lambda: self.board.in_flight > 0, "writes are in flight", IN_FLIGHT_MAX)
-        fault = Fault(self.count, kind, time.time(), 0.0, self.board.in_flight)
+        fault = Fault(self.count, kind, time.time(), 0.0, self.board.in_flight, expected=self.expected.get(kind, []))
         fault.note = self.kinds[kind](writer) or ""
         self.cluster.heal()
         fault.end = time.time()
@@ -80,38 +102,6 @@ class Faults:
             if write.start > fault.start and write.outcome == ACKNOWLEDGED:
                 first = write.end
         return None if first is None else first - fault.start
-
-    # What faults are made of.
-
-    def pause(self, least: float, most: float) -> None:
-        time.sleep(self.random.uniform(least, most))
-
-    def wait_for_takeover(self, before: Server) -> bool:
-        term = self.cluster.lease().get("term", 0)
-
-        def is_over() -> bool:
-            lease = self.cluster.lease()
-            server = self.cluster.named(lease.get("address", ""))
-            return bool(lease.get("is_held")) and (server is not before or lease.get("term", 0) > term)
-
-        return self.cluster.wait_until(is_over, f"a standby takes over from {before.name}", TAKEOVER_MAX)
-
-    def wait_for_write(self) -> None:
-        """Waits until the new writer has acknowledged a write: before it has, nothing stands behind its term."""
-        begun = time.time()
-        self.cluster.wait_until(lambda: self.board.acknowledged[0] > begun, "the new writer acknowledges a write", TAKEOVER_MAX)
-
-    def catch(self, proxy: Proxy, how: str) -> bool:
-        """Does something to the next append through a proxy. False if none came in time."""
-        proxy.caught, proxy.next_append = None, how
-        end = time.monotonic() + CATCH_MAX
-        while proxy.caught is None and time.monotonic() < end:
-            time.sleep(0.005)
-        proxy.next_append = None
-        return proxy.caught is not None
-
-    def standbys(self, writer: Server) -> list[Server]:
-        return [server for server in self.cluster.servers if server is not writer]
 
     def slow(self, writer: Server) -> None:
         """Two standbys that both ask before either has changed anything."""
@@ -142,6 +132,7 @@ class Faults:
         self.pause(0.2, 2)
 
     def kill_store(self, writer: Server) -> None:
+        assert isinstance(self.cluster.store, PostgresLog)
         self.cluster.store.kill()
         self.pause(0.1, 4)
         self.cluster.store.start()
@@ -167,15 +158,15 @@ class Faults:
 
     # Cuts.
 
-    def cut(self, proxy: Proxy, least: float, most: float) -> None:
-        self.cluster.proxies.call(proxy.cut)
-        self.pause(least, most)
-
     def cut_writer_from_store(self, writer: Server) -> None:
         self.cut(writer.to_store, 0.1, 6)
 
     def cut_standby_from_store(self, writer: Server) -> None:
         self.cut(self.random.choice(self.standbys(writer)).to_store, 0.1, 6)
+
+    def cut_standby_for_long(self, writer: Server) -> None:
+        """Longer than a follower may show what grants admit without having read the log."""
+        self.cut(self.random.choice(self.standbys(writer)).to_store, 11, 14)
 
     def cut_clients(self, writer: Server) -> None:
         self.cut(writer.to_clients, 0.1, 2)

@@ -53,6 +53,26 @@ class Read:
 
 
 @dataclass(slots=True)
+class Step:
+    """A request of a client that does something which takes several of them: see `features`. `subject` is what it is about; a
+    record that it makes has the operation as its message, or the client as its author; `told` is what the answer shows."""
+
+    client: str
+    action: str
+    subject: str
+    operation: str
+    server: str
+    process: str
+    start: float
+    end: float
+    outcome: str
+    status: int
+    problem: str = ""
+    position: int = 0
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Event:
     """An event of the feed, as a subscriber got it."""
 
@@ -81,8 +101,21 @@ class Append:
 
 
 @dataclass(slots=True)
+class ObjectRequest:
+    """A request for an object that a proxy caught: what it did to it, and when the request went on."""
+
+    server: str
+    method: str
+    path: str
+    how: str
+    came: float
+    sent: Optional[float] = None
+
+
+@dataclass(slots=True)
 class Fault:
-    """A fault, with how many writes were in flight, and how long the next acknowledged one took."""
+    """A fault, with how many writes were in flight, and how long the next acknowledged one took. `expected`: writes during it get
+    one of these statuses."""
 
     number: int
     kind: str
@@ -91,6 +124,7 @@ class Fault:
     in_flight: int
     recovered: Optional[float] = None
     note: str = ""
+    expected: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -107,7 +141,8 @@ class Call:
 
 @dataclass(slots=True)
 class Record:
-    """A record of the log. `term` and `term_writer` are those of a record that begins a term."""
+    """A record of the log as it was appended. `term` and `term_writer` are those of a record that begins a term, `key` is the
+    digest of an idempotency key."""
 
     position: int
     instant: int
@@ -116,6 +151,35 @@ class Record:
     changes: list[dict[str, Any]] = field(default_factory=list)
     term: Optional[int] = None
     term_writer: str = ""
+    key: str = ""
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """A record that a compaction has replaced, as it is at the end."""
+
+    position: int
+    instant: int
+    author: str
+    message: str
+    changes: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Left:
+    """The secrets (`clients.secret_of`) that a part of the store holds at the end."""
+
+    where: str
+    secrets: list[str]
+
+
+@dataclass(slots=True)
+class StoredObject:
+    """An object in the bucket at the end."""
+
+    name: str
+    size: int
+    sha256: str
 
 
 @dataclass(slots=True)
@@ -129,7 +193,7 @@ class RegisterValue:
 
 @dataclass(slots=True)
 class Changed:
-    """A row of the table `call` that was changed or removed, which nobody may do here."""
+    """A call that was changed or removed, which only a compaction may do, and only to the bytes of its records (`rewritten`)."""
 
     first: int
     how: str
@@ -152,7 +216,13 @@ class Trouble:
     text: str
 
 
-KINDS = {kind.__name__: kind for kind in (Write, Read, Event, Append, Fault, Call, Record, RegisterValue, Changed, Final, Trouble)}
+# The list of a history that holds entries of a kind.
+LISTS: dict[type, str] = {
+    Write: "writes", Read: "reads", Step: "steps", Event: "events", Append: "appends", ObjectRequest: "object_requests", Fault: "faults",
+    Call: "calls", Record: "records", Rewritten: "rewritten", Left: "left", StoredObject: "objects", RegisterValue: "register",
+    Changed: "changed", Final: "finals", Trouble: "troubles",
+}
+KINDS = {kind.__name__: kind for kind in LISTS}
 
 
 @dataclass(slots=True)
@@ -161,11 +231,16 @@ class History:
 
     writes: list[Write] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     appends: list[Append] = field(default_factory=list)
+    object_requests: list[ObjectRequest] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
+    rewritten: list[Rewritten] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    objects: list[StoredObject] = field(default_factory=list)
     register: list[RegisterValue] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
     finals: list[Final] = field(default_factory=list)
@@ -173,9 +248,7 @@ class History:
 
     def list_of(self, kind: type) -> list[Any]:
         """The list that holds entries of a kind."""
-        names = {Write: "writes", Read: "reads", Event: "events", Append: "appends", Fault: "faults", Call: "calls", Record: "records",
-                 RegisterValue: "register", Changed: "changed", Final: "finals", Trouble: "troubles"}
-        return getattr(self, names[kind])
+        return getattr(self, LISTS[kind])
 
     def add(self, entry: Any) -> None:
         """Adds an entry. Threads may call this at the same time."""

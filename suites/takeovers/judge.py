@@ -1,15 +1,20 @@
 """Judges a history by all rules, and tells whether the run could have found anything."""
 import bisect
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Iterator
 
-from history import ACKNOWLEDGED, REFUSED, UNKNOWN, UNREACHED, Append, Call, History
-from rules import RULES, Evidence
+from evidence import Evidence
+from history import ACKNOWLEDGED, REFUSED, UNKNOWN, UNREACHED, Append, Call, History, ObjectRequest
+from proxies import HOLD, LOSE, SWALLOW
+from rules import RULES
 
 # So many violations of one rule are shown.
 SHOWN_MAX = 5
 # A run of 200 faults is void with fewer of each; shorter runs need a share of them, and at least one.
 UNKNOWN_MIN, FAULTS_FULL = 20, 200
+# What happened to requests for objects, in runs with a bucket.
+OF_OBJECTS = {"uploads whose answer was lost": SWALLOW, "lost uploads": LOSE, "uploads that landed in a later term": HOLD}
 
 
 @dataclass
@@ -35,7 +40,8 @@ class Verdict:
     def void(self) -> list[str]:
         """What did not happen often enough for the run to prove anything."""
         least = max(1, UNKNOWN_MIN * self.counts["faults"] // FAULTS_FULL)
-        wanted = {"unknown and landed": least, "unknown and not landed": least, "tries behind a term": 1, "late landings": 1}
+        wanted = {"unknown and landed": least, "unknown and not landed": least, "tries behind a term": 1, "late landings": 1,
+                  **{name: 1 for name in OF_OBJECTS if name in self.counts}}
         return [f"expected at least {count} {name}, found {self.counts[name]}" for name, count in wanted.items() if self.counts[name] < count]
 
     @property
@@ -72,6 +78,30 @@ def behind(appends: list[Append], calls: list[Call]) -> list[Append]:
     return found
 
 
+def counts_of_steps(history: History) -> dict[str, int]:
+    """How much of each feature was used."""
+    done = Counter(step.action for step in history.steps if step.outcome == ACKNOWLEDGED)
+    return {
+        "writes repeated with their key": sum(bool(step.told.get("replayed")) for step in history.steps),
+        "commits that waited for a confirmation": done["commit"], "confirmed": done["confirm"], "revoked grants": done["revoke"],
+        "reads under grants": done["look"], "leases": done["lease"], "views of leased state": done["view"], "compactions": done["compact"],
+    }
+
+
+def counts_of_objects(history: History) -> dict[str, int]:
+    done = Counter(step.action for step in history.steps if step.outcome == ACKNOWLEDGED)
+    begun = [call.inserted for before, call in zip(history.calls, history.calls[1:]) if call.term > before.term and call.inserted]
+
+    def counts(request: ObjectRequest, how: str) -> bool:
+        if request.how != how:
+            return False
+        sent = request.sent
+        return how != HOLD or sent is not None and any(request.came < at < sent for at in begun)
+
+    caught = {name: sum(counts(request, how) for request in history.object_requests) for name, how in OF_OBJECTS.items()}
+    return {"contents put": done["put"], "contents got": done["get"], "objects at the end": len(history.objects), **caught}
+
+
 def judge(history: History) -> Verdict:
     """Asks each rule."""
     evidence = Evidence(history)
@@ -97,6 +127,9 @@ def judge(history: History) -> Verdict:
         "late landings": sum(append.is_held for append in late),
         "answers swallowed": sum(append.is_swallowed for append in history.appends),
     }
+    verdict.counts.update(counts_of_steps(history))
+    if history.objects:
+        verdict.counts.update(counts_of_objects(history))
     # Where the store is made slow for the standbys, the time says nothing.
     kills = [fault.recovered for fault in history.faults
              if fault.kind.startswith("kill writer") and "slow" not in fault.kind and fault.recovered is not None]

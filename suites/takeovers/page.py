@@ -6,6 +6,13 @@ import time
 
 from judge import Verdict
 from rules import RULES
+from stores.subjects import SUBJECTS
+
+HEAD = """# Takeovers
+
+Three servers over one log, with faults between them, and a judge that uses no code of Annals: [how](../takeovers.md).
+`suites/takeovers/run` made this page.
+"""
 
 
 def machine() -> str:
@@ -20,13 +27,11 @@ def machine() -> str:
     return f"{cores} cores of {model or platform.machine()}, {memory}"
 
 
-def write(path: pathlib.Path, verdict: Verdict, command: str, seconds: float) -> None:
+def section(what: str, verdict: Verdict, command: str, seconds: float) -> str:
+    """What one run found."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     lines = [
-        "# Takeovers",
-        "",
-        "Three servers over one log in PostgreSQL, with faults between them, and a judge that uses no code of Annals:",
-        "[how](../takeovers.md). `suites/takeovers/run` made this page.",
+        f"## {what[0].upper()}{what[1:]}",
         "",
         f"Commit `{commit}`, {time.strftime('%Y-%m-%d', time.gmtime())}, {machine()}, debug build, "
         f"`{command}`, {seconds / 60:.0f} minutes.",
@@ -42,4 +47,14 @@ def write(path: pathlib.Path, verdict: Verdict, command: str, seconds: float) ->
         *(f"| {(rule.__doc__ or '').strip().rstrip('.')} | {len(verdict.found[rule.__name__])} |" for rule in RULES),
         "",
     ]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
+
+
+def write(path: pathlib.Path, what: str, verdict: Verdict, command: str, seconds: float) -> None:
+    """Writes the section of a subject; those of the others stay."""
+    known = {}
+    for text in path.read_text(encoding="utf-8").split("\n## ")[1:] if path.exists() else []:
+        known[text.split("\n", 1)[0].lower()] = f"## {text.strip()}\n"
+    known[what.lower()] = section(what, verdict, command, seconds)
+    sections = [known[name.lower()] for name, _ in SUBJECTS.values() if name.lower() in known]
+    path.write_text("\n".join([HEAD, *sections]), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Proxies that cut, hold back and lose what goes through them: between clients and servers, and between servers and the store.
+"""Proxies that cut, hold back and lose what goes through them: between clients and servers, and between servers and the stores.
 
 All proxies run in one thread. Other threads set their modes, which are plain values.
 """
@@ -6,17 +6,22 @@ import asyncio
 import contextlib
 import threading
 import time
-from typing import Any, Callable, Coroutine, Optional
+from typing import Any, Callable, Coroutine, Optional, Protocol
 
-from history import Append
-from store_messages import Piece, StoreMessages
+from history import Append, ObjectRequest
+from stores.certificates import Certificates
+from stores.messages import REGISTER, Messages, Piece
 
 PASS, DROP = "pass", "drop"
-HOLD, SWALLOW = "hold", "swallow"
+# What happens to one request: it waits; its answer is lost; it is lost itself.
+HOLD, SWALLOW, LOSE = "hold", "swallow", "lose"
 PIECE_BYTES = 1 << 16
 # A server that a client has left may still answer for so long. Units: seconds.
 LINGER = 8.0
-# An append is held for so long at most.
+# The request for TLS with which a connection to PostgreSQL begins, and the answer.
+TLS_WANTED, TLS_GRANTED = b"\0\0\0\x08\x04\xd2\x16\x2f", b"S"
+HTTP = b"HTTP/1.1 "
+# A request is held for so long at most.
 HOLD_MAX = 60.0
 # As a proxy of a product answers for a server that it cannot reach: nothing was sent.
 UNREACHED = b"HTTP/1.1 502 Bad Gateway\r\nAnnals-Unreached: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -28,32 +33,52 @@ class Link:
     def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
         self.client, self.server = client, server
         self.is_swallowing = self.has_lost = False
-        self.append: Optional[Append] = None
+        # The request of HTTP that is not answered yet.
+        self.waiting: Optional[Piece] = None
 
     def abort(self) -> None:
         for side in (self.client, self.server):
             side.transport.abort()
 
 
-class Proxy:
-    """A port of its own in front of another one. `note` gets each append, if what is behind is the store."""
+class Witness(Protocol):
+    """A store that does not tell its history, so that the proxies tell it."""
 
-    def __init__(self, name: str, target: int, note: Optional[Callable[[Append], None]] = None) -> None:
-        self.name, self.target, self.note = name, target, note
+    def went_on(self, piece: Piece, at: float) -> None:
+        """A request is on its way to the store."""
+        ...
+
+    def answered(self, piece: Piece, at: float, status: int) -> None:
+        """The store has answered a request of HTTP."""
+        ...
+
+
+class Proxy:
+    """A port of its own in front of another one. If a store is behind it, `messages` tells its requests apart, and `note` gets each
+    append and each request for an object that is caught. With `certificates` clients must ask for TLS as PostgreSQL does."""
+
+    def __init__(self, name: str, target: int, note: Optional[Callable[[Any], None]] = None,
+                 messages: Optional[Callable[[], Messages]] = None, certificates: Optional[Certificates] = None,
+                 witness: Optional[Witness] = None) -> None:
+        self.name, self.target, self.note, self.messages, self.certificates = name, target, note, messages, certificates
+        self.witness = witness
         self.port = 0
         self.links: set[Link] = set()
         self.is_open = True
         self.requests = self.answers = PASS
         self.delay = self.register_delay = 0.0
-        self.next_append: Optional[str] = None
-        self.caught: Optional[Append] = None
+        # Answers a request in the place of the store, or says that it does not.
+        self.refusal: Optional[Callable[[Piece], Optional[bytes]]] = None
+        # What happens to the next request of a kind, and whether it came.
+        self.next_caught: Optional[tuple[str, str]] = None
+        self.has_caught = False
         self.is_released = True
 
     def heal(self) -> None:
         """Lets everything through again; connections that have lost bytes end. What is held stays held."""
         self.is_open, self.requests, self.answers = True, PASS, PASS
         self.delay = self.register_delay = 0.0
-        self.next_append = None
+        self.refusal = self.next_caught = None
         for link in list(self.links):
             if link.has_lost:
                 link.abort()
@@ -72,9 +97,13 @@ class Proxy:
         try:
             if not self.is_open:
                 raise ConnectionRefusedError
+            if self.certificates:
+                await self.begin_tls(reader, client)
+            if not self.is_open:
+                raise ConnectionRefusedError
             from_server, server = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
-            if self.note is None:
+        except (OSError, asyncio.IncompleteReadError):
+            if self.messages is None:
                 await self.tell_unreached(reader, client)
             client.transport.abort()
             return
@@ -88,6 +117,14 @@ class Proxy:
             self.links.discard(link)
             link.abort()
 
+    async def begin_tls(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        """Errors: `OSError`, also of a client that does not trust the certificate."""
+        assert self.certificates
+        if await reader.readexactly(len(TLS_WANTED)) != TLS_WANTED:
+            raise ConnectionRefusedError
+        client.write(TLS_GRANTED)
+        await client.start_tls(self.certificates.context)
+
     async def tell_unreached(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             # Order: after the head of the request, or the client would not read the answer.
@@ -96,7 +133,7 @@ class Proxy:
             await client.drain()
 
     async def send_requests(self, link: Link, reader: asyncio.StreamReader) -> None:
-        messages = StoreMessages() if self.note else None
+        messages = self.messages() if self.messages else None
         with contextlib.suppress(OSError):
             while data := await reader.read(PIECE_BYTES):
                 for piece in messages.feed(data) if messages else [Piece(data)]:
@@ -109,39 +146,63 @@ class Proxy:
         link.server.close()
 
     async def send_request(self, link: Link, piece: Piece) -> None:
-        delay = self.delay + (self.register_delay if piece.is_of_register else 0.0)
+        delay = self.delay + (self.register_delay if piece.kind == REGISTER else 0.0)
         if delay:
             await asyncio.sleep(delay)
         if self.requests == DROP:
             link.has_lost = True
             return
-        append = self.noted(link, piece)
-        if append and append.is_held:
+        if self.refusal and (answer := self.refusal(piece)) is not None:
+            link.client.write(answer)
+            return await link.client.drain()
+        how = self.caught(piece)
+        noted = self.noted(piece, how)
+        if how == LOSE:
+            link.has_lost = True
+            return
+        if how == SWALLOW:
+            link.is_swallowing = link.has_lost = True
+        if how == HOLD:
+            self.is_released = False
             end = time.monotonic() + HOLD_MAX
             while not self.is_released and time.monotonic() < end:
                 await asyncio.sleep(0.02)
-        if append:
-            append.sent = time.time()
+        if noted:
+            noted.sent = time.time()
+        if self.witness:
+            link.waiting = piece
+            self.witness.went_on(piece, time.time())
         link.server.write(piece.data)
         await link.server.drain()
 
-    def noted(self, link: Link, piece: Piece) -> Optional[Append]:
-        if piece.append is None or self.note is None:
+    def caught(self, piece: Piece) -> str:
+        """What happens to this request; empty if it passes."""
+        if self.next_caught is None or self.next_caught[0] != piece.kind or piece.method in ("GET", "HEAD"):
+            return ""
+        how, self.next_caught, self.has_caught = self.next_caught[1], None, True
+        return how
+
+    def noted(self, piece: Piece, how: str) -> Optional[Append | ObjectRequest]:
+        if self.note is None:
             return None
-        key = piece.append
-        append = Append(self.name, time.time(), key.first, key.last, key.token, key.term)
-        if self.next_append == HOLD:
-            append.is_held, self.is_released = True, False
-        if self.next_append == SWALLOW:
-            append.is_swallowed = link.is_swallowing = link.has_lost = True
-        if self.next_append is not None:
-            self.caught, self.next_append = append, None
-        self.note(append)
-        return append
+        found: Append | ObjectRequest
+        if piece.append:
+            key = piece.append
+            found = Append(self.name, time.time(), key.first, key.last, key.token, key.term)
+            found.is_held, found.is_swallowed = how == HOLD, how == SWALLOW
+        elif how and piece.method:
+            found = ObjectRequest(self.name, piece.method, piece.path, how, time.time())
+        else:
+            return None
+        self.note(found)
+        return found
 
     async def send_answers(self, link: Link, reader: asyncio.StreamReader) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(PIECE_BYTES):
+                if self.witness and link.waiting and data.startswith(HTTP):
+                    self.witness.answered(link.waiting, time.time(), int(data[len(HTTP):len(HTTP) + 3]))
+                    link.waiting = None
                 if self.delay:
                     await asyncio.sleep(self.delay)
                 if self.answers == DROP or link.is_swallowing:

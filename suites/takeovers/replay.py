@@ -38,6 +38,9 @@ class Replay:
             # They may fall in a broken log; a search needs an order.
             self.instants.append(max(record.instant, self.instants[-1] if self.instants else record.instant))
             for change in record.changes:
+                # Declarations of types make no instance.
+                if "kind" not in change:
+                    continue
                 try:
                     self.apply(record.position, change)
                 except (KeyError, ValueError) as error:
@@ -53,11 +56,15 @@ class Replay:
             if key[0] == "relationship" and not all((end := self.now(("entity", name))) and end.is_live for name in ends):
                 raise ValueError("an end is not there")
             return self.put(position, key, State(position, 1, str(change["properties"].get("v", "")), True, ends))
-        if before is None or not before.is_live and action != "purge":
+        if before is None or before.is_live == (action == "restore") and action != "purge":
             raise ValueError("it is not there")
         if action == "update":
             value = next((str(step["value"]) for step in change["patch"] if step.get("set") == "v"), before.value)
             return self.put(position, key, replace(before, version=before.version + 1, value=value))
+        if action == "replace":
+            return self.put(position, key, replace(before, version=before.version + 1, value=str(change["properties"].get("v", ""))))
+        if action == "restore":
+            return self.put(position, key, replace(before, version=before.version + 1, is_live=True))
         if action not in ("delete", "purge"):
             raise ValueError("no client does this")
         taken = change.get("takesAlong", {})

@@ -1,33 +1,17 @@
 """The rules of section "Failover": each finds what a history has against it. None of them knows how Annals works inside."""
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Callable, Iterator, Optional
 
-from history import ACKNOWLEDGED, UNKNOWN, History, Read, Record
-from replay import Replay, State
+import features
+from evidence import Evidence
+from history import ACKNOWLEDGED, UNKNOWN, Read
+from replay import State
+from servers import COMPACT
 
 Found = Iterator[str]
 # Clocks of one machine are the same, but a time is noted a moment before or after what it is of. Units: seconds.
 SLACK = 0.002
 LIVE, GONE, NEVER = 200, 410, 404
-
-
-class Evidence:
-    """A history, and what is found out about it once for all rules."""
-
-    def __init__(self, history: History) -> None:
-        self.history = history
-        self.replay = Replay(history.records)
-        self.by_message: dict[str, list[Record]] = defaultdict(list)
-        for record in history.records:
-            if record.term is None:
-                self.by_message[record.message].append(record)
-        self.inserted: dict[int, Optional[float]] = {}
-        for call in history.calls:
-            self.inserted.update((position, call.inserted) for position in range(call.first, call.last + 1))
-        self.last = history.records[-1].position if history.records else 0
-
-    def records_of(self, operation: str) -> list[Record]:
-        return self.by_message.get(operation, [])
 
 
 def outcomes(evidence: Evidence) -> Found:
@@ -45,8 +29,11 @@ def outcomes(evidence: Evidence) -> Found:
                 yield f"{said}: expected it at most once, found it at {found}"
         elif found:
             yield f"{said}: expected nothing of it in the log, found it at {found}"
+    # What a step has written is for the rule of its feature; the server itself takes commits back.
+    known.update(step.operation for step in evidence.history.steps if step.operation)
+    others = {"annals", *(step.client for step in evidence.history.steps)}
     for message, records in evidence.by_message.items():
-        if message not in known:
+        if message not in known and records[0].author not in others:
             yield f"position {records[0].position}: no client wrote {message!r}"
 
 
@@ -63,8 +50,10 @@ def positions(evidence: Evidence) -> Found:
     found = [record.position for record in evidence.history.records]
     if found != list(range(1, len(found) + 1)):
         yield "records: expected the positions 1, 2, 3 …"
+    was_compacted = bool(evidence.steps_of(COMPACT))
     for changed in evidence.history.changed:
-        yield f"call {changed.first}: {changed.how} of what was written before"
+        if changed.how != "rewritten" or not was_compacted:
+            yield f"call {changed.first}: {changed.how} of what was written before"
 
 
 def terms(evidence: Evidence) -> Found:
@@ -96,7 +85,8 @@ def register(evidence: Evidence) -> Found:
     last = {"upkeep": 0, "lease": 0}
     settled = end = 0
     for value in evidence.history.register:
-        term, writer = value.elements[:2]
+        # Of the upkeep the writer is the last element, behind the contents that are leaving.
+        term, writer = value.elements[0], value.elements[1 if value.slot == "lease" else -1]
         if term < last[value.slot]:
             yield f"{value.slot}: term {term} after term {last[value.slot]}"
         last[value.slot] = max(last[value.slot], term)
@@ -171,6 +161,9 @@ def durability(evidence: Evidence) -> Found:
     for write in evidence.history.writes:
         if write.outcome == ACKNOWLEDGED:
             yield from early(f"{write.operation} was acknowledged", write.position, write.end)
+    for step in evidence.history.steps:
+        if step.outcome == ACKNOWLEDGED and step.position:
+            yield from early(f"the step {step.action} of {step.client} at {step.server}", step.position, step.end)
 
 
 def monotone(evidence: Evidence) -> Found:
@@ -260,6 +253,18 @@ def ends(evidence: Evidence) -> Found:
             yield f"{final.server}: after quiet it lacks {missing}, and has {more} which the log has not"
 
 
+def statuses(evidence: Evidence) -> Found:
+    """No answer is 500, and in a fault that writes can be told of, they are: 507 for a full store, 503 for one that refuses them"""
+    for request in [*evidence.history.writes, *evidence.history.reads, *evidence.history.steps]:
+        if request.status == 500:
+            yield f"{request.client} at {request.server}, {request.start:.3f}: 500"
+    writing = [*evidence.history.writes, *evidence.steps_of("put")]
+    for fault in evidence.history.faults:
+        seen = Counter(write.status for write in writing if fault.start <= write.start and write.end <= fault.end)
+        if fault.expected and not any(seen[status] for status in fault.expected):
+            yield f"fault {fault.number}, {fault.kind}: expected writes that get one of {fault.expected}, found {dict(seen)}"
+
+
 def troubles(evidence: Evidence) -> Found:
     """No process panicked, ended by itself, or did not answer after the faults."""
     for trouble in evidence.history.troubles:
@@ -267,4 +272,5 @@ def troubles(evidence: Evidence) -> Found:
 
 
 RULES: tuple[Callable[[Evidence], Found], ...] = (
-    outcomes, positions, terms, register, instants, answers, durability, monotone, tags, past, subscribers, ends, troubles)
+    outcomes, positions, terms, register, instants, answers, durability, monotone, tags, past, subscribers, ends, *features.RULES, statuses,
+    troubles)

@@ -66,11 +66,11 @@ pub fn open(place: &str, options: &Options) -> Result<Arc<dyn Log>> {
     }
 }
 
-/// A log, and the store of its objects if there is one.
-type Parts = (Arc<dyn Log>, Option<Arc<dyn Store>>);
+/// A log, and the store of its objects, if it has one.
+type LogAndStore = (Arc<dyn Log>, Option<Arc<dyn Store>>);
 
-/// As [`open`], with the store of objects that is in the same place, if the place has one.
-fn open_with_store(place: &str, options: &Options) -> Result<Parts> {
+/// As [`open`], with the store of objects that is in the same place.
+fn open_with_store(place: &str, options: &Options) -> Result<LogAndStore> {
     #[cfg(feature = "s3")]
     if scheme_of(place) == Some("s3") {
         let log = s3::S3Log::open(place, options)?;

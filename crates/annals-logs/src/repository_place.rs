@@ -8,7 +8,7 @@ use annals::log::Log;
 use annals::storage::{DiskStore, RealDisk, Store};
 use annals::{Error, ErrorKind, LeaseHolder, Repository, Result};
 
-use crate::{Options, Parts};
+use crate::{LogAndStore, Options};
 
 /// A reader of a log in S3 looks for new records so often. Units: milliseconds.
 const S3_POLL_MS: u64 = 100;
@@ -151,7 +151,7 @@ impl LogPlace {
     }
 
     /// The log, and the store of its objects, which belongs to it.
-    fn open_parts(&self, options: &annals::Options) -> Result<Parts> {
+    fn open_parts(&self, options: &annals::Options) -> Result<LogAndStore> {
         let options = Options { is_read_only: options.is_read_only, ..Options::default() }
             .within(options.memory_bytes_max);
         let (log, own) = crate::open_with_store(&self.url, &options)?;

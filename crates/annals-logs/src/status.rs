@@ -1,6 +1,8 @@
 //! A log as its store shows it, and another id for one that went back.
 
-use annals::log::{Log, LogId};
+#[cfg(any(feature = "postgres", feature = "s3"))]
+use annals::log::Log;
+use annals::log::LogId;
 use annals::{Position, Result};
 
 use crate::Options;
@@ -64,6 +66,10 @@ fn of_log(log: &dyn Log, durability: &str) -> Result<Status> {
 ///
 /// Errors: those of [`open`](crate::open) and of [`open_store`](crate::open_store); `InvalidArgument` if the objects are those of
 /// another log; `Locked` while a writer is alive.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "s3")),
+    expect(unreachable_code, unused_variables, reason = "without stores")
+)]
 pub fn adopt(place: &str, objects: Option<&str>, options: &Options) -> Result<LogId> {
     #[cfg(feature = "s3")]
     let objects = objects.map(|objects| crate::s3::S3Store::open(objects, options)).transpose()?;

@@ -77,7 +77,7 @@ impl Default for Options {
             is_standby: false,
             address: None,
             lease_ms: 3_000,
-            removal_grace_ms: 3_600_000,
+            removal_grace_ms: crate::protection::removal_grace_ms(),
             poll_interval_ms: 20,
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,

@@ -1,5 +1,5 @@
 //! The protections of commits and takeovers. A debug build can leave one of them out, so that the suite of takeovers proves
-//! that it misses it.
+//! that it misses it, and can shorten the grace of removals, so that the suite sees them.
 
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
@@ -54,4 +54,20 @@ impl Protection {
             Protection::Lease => "lease",
         }
     }
+}
+
+/// An hour. Units: milliseconds.
+const REMOVAL_GRACE_MS: u64 = 3_600_000;
+
+/// The usual grace of removals from shared stores. Units: milliseconds.
+#[cfg(not(debug_assertions))]
+pub(crate) const fn removal_grace_ms() -> u64 {
+    REMOVAL_GRACE_MS
+}
+
+/// The usual grace of removals from shared stores, or what the variable `ANNALS_REMOVAL_GRACE_MS` says. Units: milliseconds.
+#[cfg(debug_assertions)]
+pub(crate) fn removal_grace_ms() -> u64 {
+    let asked = std::env::var("ANNALS_REMOVAL_GRACE_MS").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(REMOVAL_GRACE_MS)
 }

@@ -44,7 +44,7 @@ pub fn once(name: &str, operations: usize, mut work: impl FnMut() -> Outcome<()>
 
 fn run(folder: &Path) -> Outcome<()> {
     let graph = graph::standard()?;
-    // What the engine does beside its users, such as indexes, is over by then.
+    // The work that the engine does beside its users, such as indexing, is over by then.
     std::thread::sleep(SETTLING);
     reads::run(&graph)?;
     #[cfg(feature = "grants")]

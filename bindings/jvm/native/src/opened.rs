@@ -100,7 +100,7 @@ impl Opened {
 /// A URL that was a `Path` of Java has lost one of its two slashes.
 fn with_slashes(place: &str) -> Cow<'_, str> {
     match place.split_once(":/") {
-        Some((scheme @ ("postgres" | "postgresql"), rest)) if !rest.starts_with('/') => {
+        Some((scheme @ ("postgres" | "postgresql" | "s3"), rest)) if !rest.starts_with('/') => {
             format!("{scheme}://{rest}").into()
         }
         _ => place.into(),

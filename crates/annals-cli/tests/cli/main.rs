@@ -7,6 +7,7 @@ mod server;
 #[allow(dead_code, reason = "these tests use a part of it")]
 mod postgres;
 #[path = "../../../annals-logs/tests/s3/server.rs"]
+#[allow(dead_code, reason = "these tests use a part of it")]
 mod moto;
 mod twin;
 mod remote;

@@ -298,7 +298,7 @@ fn storage_tells_how_durable_a_log_is_and_adopts_it() {
 fn commands_read_and_write_contents_in_s3() {
     let on = OnLog::new();
     let moto = crate::moto::shared();
-    assert_eq!(moto.ask("PUT", "/commands"), Some(200), "a bucket");
+    moto.make_bucket("commands");
     on.place.write("key", "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n");
     let key = on.place.path("key");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -18,7 +18,7 @@ impl InBucket {
     fn new() -> InBucket {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let bucket = format!("commands-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        assert_eq!(shared().ask("PUT", &format!("/{bucket}")), Some(200), "a bucket");
+        shared().make_bucket(&bucket);
         let place = Place::new();
         place.write("people.jsonl", "{\"entity\": {\"id\": \"ada\", \"type\": \"person\"}}\n");
         place.write("key", "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n");

@@ -88,13 +88,17 @@ impl World {
         targets.get(&age).map_or(self.model.all[&age].now().is_live, |target| target.is_live)
     }
 
-    /// True if a relationship was deleted with an end that it got in these records, and that is to be no more: it cannot be
-    /// restored with that end, so another one takes its place, which the model does not know.
+    /// True if a relationship was deleted at a place that it got in these records, and that has an end which is to be no more,
+    /// or another child by now: it cannot be restored there, so another one takes its place, which the model does not know.
     fn has_lost_end(&self, targets: &BTreeMap<Age, Content>) -> bool {
         targets.iter().any(|(age, target)| {
             let now = self.model.all[age].now();
             let ends = now.ends.filter(|_| target.is_live && !now.is_live && target.ends != now.ends);
-            ends.is_some_and(|ends| ends.into_iter().any(|end| !self.is_back(end, targets)))
+            let is_taken = |ends| {
+                let is_child = self.model.all[age].contains();
+                is_child && self.model.check_name(Some(*age), ends, now.name.as_deref()).is_err()
+            };
+            ends.is_some_and(|ends| is_taken(ends) || ends.into_iter().any(|end| !self.is_back(end, targets)))
         })
     }
 

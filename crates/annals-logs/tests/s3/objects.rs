@@ -105,7 +105,7 @@ fn what_readers_ask_for_ahead_has_a_bound_for_all_of_them() {
         reader.read_exact(&mut begun).unwrap();
         assert!(begun == all[..begun.len()]);
     }
-    // What is on its way arrives.
+    // The pieces on their way arrive.
     let mut told = proxy.told_bytes();
     loop {
         std::thread::sleep(Duration::from_millis(500));

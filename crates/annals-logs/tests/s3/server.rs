@@ -1,4 +1,5 @@
-//! Starts Moto, a service of S3 in memory, and ends it whatever becomes of the test.
+//! Starts Moto, a service of S3 in memory, and ends it whatever becomes of the test; or takes a service that is there, which keeps
+//! buckets as folders.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,13 +17,15 @@ const PACKAGE: &str = "moto[s3,server]==5.2.5";
 pub struct Server {
     pub port: u16,
     /// Ends the service once this process closes its input, or ends.
-    _keeper: Child,
+    _keeper: Option<Child>,
+    /// The folder of the buckets of another service than Moto.
+    buckets: Option<PathBuf>,
 }
 
 /// The service that the tests of this program share.
 pub fn shared() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(Server::start)
+    SERVER.get_or_init(|| Server::there().unwrap_or_else(Server::start))
 }
 
 /// The program: the one of the system, or one of an environment of its own.
@@ -52,6 +55,13 @@ fn program() -> PathBuf {
 }
 
 impl Server {
+    /// The service at the port `ANNALS_S3_PORT`, with its buckets in the folder `ANNALS_S3_BUCKETS`: `suites/services/run`.
+    fn there() -> Option<Server> {
+        let port = std::env::var("ANNALS_S3_PORT").ok()?.parse().expect("ANNALS_S3_PORT: a port");
+        let buckets = Some(PathBuf::from(std::env::var_os("ANNALS_S3_BUCKETS").expect("ANNALS_S3_BUCKETS")));
+        Some(Server { port, _keeper: None, buckets })
+    }
+
     fn start() -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("its address").port();
@@ -60,13 +70,26 @@ impl Server {
         let mut keeper = Command::new("sh");
         keeper.args(["-c", script]).arg(program()).args(["-H", "127.0.0.1", "-p", &port.to_string()]);
         let keeper = keeper.stdin(Stdio::piped()).spawn().expect("a shell");
-        let server = Server { port, _keeper: keeper };
+        let server = Server { port, _keeper: Some(keeper), buckets: None };
         let end = Instant::now() + START_MAX;
         while server.ask("GET", "/").is_none() {
             assert!(Instant::now() < end, "Moto does not start");
             std::thread::sleep(Duration::from_millis(50));
         }
         server
+    }
+
+    /// Makes a bucket.
+    pub fn make_bucket(&self, name: &str) {
+        match &self.buckets {
+            Some(folder) => std::fs::create_dir(folder.join(name)).expect("a folder"),
+            None => assert_eq!(self.ask("PUT", &format!("/{name}")), Some(200), "a bucket"),
+        }
+    }
+
+    /// The folder of a bucket, if the service keeps it as one.
+    pub fn folder_of(&self, bucket: &str) -> Option<PathBuf> {
+        self.buckets.as_ref().map(|buckets| buckets.join(bucket))
     }
 
     /// The status of an answer.

@@ -227,11 +227,11 @@ impl Call {
     /// Waits until what is read as of a time is here and never changes.
     ///
     /// Errors: as [`Call::wait_settled`]; `not-visible` in a server that does not write and does not read the position in time:
-    /// the one that writes may have it.
+    /// the one that writes may have it. In the door of a program it is not found, as in its repository.
     pub async fn wait_as_of(&self, as_of: AsOf) -> Result<(), Problem> {
         self.wait_settled(as_of.instant).await?;
         match as_of.position {
-            Some(position) if self.door.repository()?.is_read_only() => {
+            Some(position) if !self.door.is_in_process && self.door.repository()?.is_read_only() => {
                 Box::pin(self.wait_for(position)).await
             }
             _ => Ok(()),

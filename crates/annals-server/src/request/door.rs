@@ -50,6 +50,8 @@ pub struct Door {
     source: String,
     /// The address of the server that has the folder open for writing, if it is known.
     pub writer: Box<dyn Fn() -> Option<String> + Send + Sync>,
+    /// True for the door of a program to a repository of its own, which knows how far that has read.
+    pub is_in_process: bool,
     /// A random id of this server.
     pub id: String,
     /// Proves to commands that this server has the folder open, once it has.
@@ -113,6 +115,7 @@ impl Door {
             refusals: Refusals::default(),
             metrics: Metrics::default(),
             source,
+            is_in_process: false,
             writer: Box::new(|| None),
             id: annals::Id::random().to_string(),
             proof: OnceLock::new(),

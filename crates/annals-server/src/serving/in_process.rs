@@ -72,7 +72,9 @@ impl InProcess {
             .build()
             .map_err(|source| Error::io("start the runtime", source))?;
         let hosts = Hosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), Vec::new(), Vec::new(), None);
-        let door = Arc::new(Door::new(limits, hosts, "urn:annals:embedded".into()));
+        let mut door = Door::new(limits, hosts, "urn:annals:embedded".into());
+        door.is_in_process = true;
+        let door = Arc::new(door);
         door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))?;
         Ok(InProcess { router: router(&door, None), door, runtime: Some(runtime) })
     }

@@ -17,7 +17,7 @@ use crate::log::{FileOptions, Log, append_copy, copy_to_files, is_vacant_log};
 use crate::memory::Memory;
 use crate::model::Sha256;
 use crate::options::Options;
-use crate::repository::Repository;
+use crate::repository::{Inner, Repository};
 use crate::storage::{Disk, MemoryStore, RealDisk, Store};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -47,20 +47,18 @@ impl Repository {
     /// copy has all others. If another process compacts the repository meanwhile, the copy begins again.
     ///
     /// Errors: `AlreadyExists` if `target` exists and is not empty; `Corrupted` if a record is damaged; `Closed` if the
-    /// repository is closed meanwhile; `NoRoom`; `Io`.
+    /// repository is closed meanwhile; `NoRoom`; `Io`; `InvalidArgument` if versions name contents and there is no store.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
         let inner = self.inner();
         let on_disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let disk = inner.folder.as_ref().map_or(&on_disk, |folder| folder.disk());
-        let contents = inner.committer.contents.clone();
-        // A log alone has no store, and no version names a content.
-        let contents = contents.unwrap_or_else(|| Contents::new(Arc::new(MemoryStore::new())));
+        let mut position = self.try_snapshot()?.position();
+        let contents = contents_to_copy(inner, position)?;
         let copying =
             Copying { contents: &contents, holder: Holder(Some(inner)), disk, target: target.as_ref() };
         // Order: once, before anything is written, so that a later attempt removes only what this call has written.
         check_vacant(&**copying.disk, copying.target)?;
         let (mut reopened, mut copied) = (None, HashSet::new());
-        let mut position = self.try_snapshot()?.position();
         for attempt in 1.. {
             let log: &Arc<dyn Log> = reopened.as_ref().unwrap_or(inner.committer.source().log());
             // Order: first, because the log notices another generation while it is read.
@@ -86,6 +84,20 @@ impl Repository {
             reopened = Some(newer);
         }
         unreachable!("the last attempt returns")
+    }
+}
+
+/// The contents that a copy up to `position` is made from. A log alone has none.
+///
+/// Errors: `InvalidArgument` if a version names one all the same; those of the log.
+pub(super) fn contents_to_copy(inner: &Inner, position: Position) -> Result<Contents> {
+    if let Some(contents) = &inner.committer.contents {
+        return Ok(contents.clone());
+    }
+    let log = inner.committer.source().log();
+    match named_contents(&**log, Position(1), position)?.is_empty() {
+        true => Ok(Contents::new(Arc::new(MemoryStore::new()))),
+        false => Err(no_contents()),
     }
 }
 

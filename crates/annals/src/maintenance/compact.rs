@@ -178,7 +178,7 @@ impl Repository {
 
     /// Replays `rewritten` into an empty graph and compares that with the graph in force.
     ///
-    /// Errors: `Corrupted` if they differ; `Closed` if the repository is being closed.
+    /// Errors: `Corrupted` if they differ; those of reading the log; `Closed` if the repository is being closed.
     fn prove(&self, rewritten: &dyn Rewritten, stop: Stop<'_>) -> Result<Indexed> {
         let snapshot = self.snapshot();
         let mut rebuilt = Indexed::new(snapshot.graph().rebuilt_from_nothing(), Arc::default());
@@ -192,6 +192,8 @@ impl Repository {
             |_| {},
         ) {
             Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt.graph, &|| stop.is_set()),
+            // The log could not be read: that tells nothing about its records.
+            Err(error) if is_of_reading(error.kind()) => return Err(error),
             Err(error) => vec![error.to_string()],
         };
         if differences.is_empty() {
@@ -207,4 +209,17 @@ impl Repository {
         );
         Err(Error::new(ErrorKind::Corrupted, text))
     }
+}
+
+/// True for an error of a store, or of another process at it, rather than of the records.
+fn is_of_reading(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Conflict
+            | ErrorKind::Busy
+            | ErrorKind::Unavailable
+            | ErrorKind::NotWriter
+            | ErrorKind::Closed
+            | ErrorKind::Io
+    )
 }

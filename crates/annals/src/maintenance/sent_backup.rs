@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::backup::{BackupReport, check_vacant};
+use super::backup::{BackupReport, check_vacant, contents_to_copy};
 use super::contents::{DamagedContent, NamedContents, name_instances};
 use super::folder::{CONTENT, LOG, contents_in, log_folder, open_log};
 use crate::contents::{Contents, Hashing};
@@ -17,7 +17,7 @@ use crate::log::{
 use crate::model::Sha256;
 use crate::record::{decode_record, each_named_content};
 use crate::repository::Repository;
-use crate::storage::{Disk, MemoryStore, RealDisk, widen};
+use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros that stand for a content that cannot be read.
@@ -53,10 +53,8 @@ impl Repository {
     pub fn send_backup(&self, mut take: impl FnMut(BackupPart<'_>) -> Result<()>) -> Result<BackupReport> {
         let inner = self.inner();
         let log = inner.committer.source().log();
-        let contents = inner.committer.contents.clone();
-        // A log alone has no store, and no version names a content.
-        let contents = contents.unwrap_or_else(|| Contents::new(Arc::new(MemoryStore::new())));
         let position = self.try_snapshot()?.position();
+        let contents = contents_to_copy(inner, position)?;
         // Order: first, because the log notices another generation while it is read.
         let generation = log.generation();
         let (plan, named) = plan(&**log, position)?;

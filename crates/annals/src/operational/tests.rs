@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::log::MemoryLog;
+use crate::model::{AttributeDefinition, TypeDefinition, ValueType};
 use crate::options::Options;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -140,4 +141,36 @@ fn new_state_is_not_copied_and_histories_still_are() {
     let ended = std::iter::repeat_with(|| events.poll()).take(100).find_map(Result::err);
     assert_eq!(ended.unwrap().kind(), ErrorKind::Closed);
     assert!(operational.pushed_bytes() < state + state / 2 + MIB / 8, "{}", operational.pushed_bytes());
+}
+
+#[test]
+fn a_value_that_its_type_refuses_stays_refused_when_the_same_push_sets_another() {
+    let repository = Repository::in_memory();
+    let number = AttributeDefinition::new("n", ValueType::Integer).required().within(0, 9);
+    let node = TypeDefinition::entity("node").attribute(number);
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::relationship("contains").containing())?;
+            t.define_type(node.clone())
+        })
+        .unwrap();
+    let operational = Operational::over(&repository).unwrap();
+    operational.open_lease("l", LONG).unwrap();
+    let item = |n: i64| Item { type_name: Some("node".into()), ..Item::new().property("n", n) };
+    let twice = |tree: &mut TreeEdit<'_>, first: i64| {
+        tree.create(&path("/a"), &item(first))?;
+        tree.set(&path("/a/n"), 0)
+    };
+    let pushed = operational.push("l", |tree| twice(tree, 10)).map_err(|error| error.kind());
+    assert_eq!(pushed, Err(ErrorKind::InvalidProperty));
+    let committed = repository.transact(|t| twice(&mut t.tree(), 10)).map(drop).map_err(|error| error.kind());
+    assert_eq!(committed, Err(ErrorKind::InvalidProperty));
+    let without = Item { type_name: Some("node".into()), ..Item::new() };
+    let late = repository.transact(|t| {
+        t.tree().create(&path("/a"), &without)?;
+        t.tree().set(&path("/a/n"), 0)
+    });
+    assert_eq!(late.map(drop).map_err(|error| error.kind()), Err(ErrorKind::InvalidProperty));
+    operational.push("l", |tree| twice(tree, 1)).unwrap();
+    repository.transact(|t| twice(&mut t.tree(), 1)).unwrap();
 }

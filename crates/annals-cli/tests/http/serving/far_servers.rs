@@ -19,7 +19,7 @@ struct User(&'static str);
 
 impl User {
     fn new(name: &'static str) -> User {
-        // What it makes is that of `annals`, as of all servers.
+        // The tables that it makes are those of `annals`, as of all servers.
         shared().sql(&format!("create role {name} login in role annals"));
         shared().sql(&format!("alter role {name} set role annals"));
         User(name)

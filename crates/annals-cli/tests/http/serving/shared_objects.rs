@@ -11,7 +11,7 @@ use crate::support::{Server, try_request};
 /// A place in a new bucket of the shared service. The file with the key is in the folder.
 fn objects(bucket: &str, folder: &Path) -> String {
     let moto = crate::moto::shared();
-    assert_eq!(moto.ask("PUT", &format!("/{bucket}")), Some(200), "a bucket");
+    moto.make_bucket(bucket);
     let key = folder.join("key");
     std::fs::write(&key, "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n").unwrap();
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

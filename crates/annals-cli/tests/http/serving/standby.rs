@@ -346,7 +346,7 @@ fn a_write_that_comes_again_after_a_takeover_is_committed_once() {
 #[test]
 fn a_standby_takes_over_a_log_in_s3_with_its_contents() {
     let moto = crate::moto::shared();
-    assert_eq!(moto.ask("PUT", "/logs"), Some(200), "a bucket");
+    moto.make_bucket("logs");
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, "[default]\naws_access_key_id=annals\naws_secret_access_key=hunter2\n").unwrap();

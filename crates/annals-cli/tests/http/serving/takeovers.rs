@@ -21,7 +21,7 @@ const STEP_MAX: Duration = Duration::from_secs(30);
 /// A follower has what is acknowledged within this time.
 const BEHIND_MAX: Duration = Duration::from_secs(1);
 
-/// What the clients were told.
+/// The outcomes that the clients were told.
 #[derive(Default)]
 struct Told {
     acknowledged: AtomicU64,

@@ -9,8 +9,11 @@ use bytes::Bytes;
 use super::call::CallHeader;
 use super::manifest::End;
 
-/// The first bytes of so many calls are kept, each of at most [`PIECE_BYTES`](super::look::PIECE_BYTES).
-const PIECES_MAX: usize = 64;
+/// The beginnings of the latest calls are kept, each of at most [`PIECE_BYTES`](super::look::PIECE_BYTES), up to so many bytes.
+#[cfg(not(test))]
+const PIECES_BYTES_MAX: usize = 8 << 20;
+#[cfg(test)]
+const PIECES_BYTES_MAX: usize = 64;
 
 /// A call that is in the bucket.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ pub(super) struct KnownCall {
     pub length: u64,
     /// Units: bytes of its records.
     pub bytes: u64,
-    /// The beginning of the object, perhaps all of it, if it was read a moment ago.
+    /// The beginning of the object, perhaps all of it, if it was read or put a moment ago.
     pub piece: Bytes,
 }
 
@@ -37,6 +40,11 @@ impl KnownCall {
     pub fn end(&self) -> End {
         End { position: self.last, token: self.token }
     }
+
+    /// The object, if all of it is kept.
+    pub fn kept(&self) -> Option<&Bytes> {
+        (u64::try_from(self.piece.len()) == Ok(self.length)).then_some(&self.piece)
+    }
 }
 
 /// Calls that follow each other.
@@ -46,12 +54,16 @@ pub(super) struct Chain {
     calls: VecDeque<KnownCall>,
     /// Units: bytes of their records.
     bytes: u64,
+    /// Units: bytes of the pieces.
+    pieces_bytes: usize,
+    /// So many of the first calls have lost their pieces.
+    bare_count: usize,
 }
 
 impl Chain {
     /// No calls behind the end of the segments.
     pub fn new(start: End) -> Chain {
-        Chain { start, calls: VecDeque::new(), bytes: 0 }
+        Chain { start, calls: VecDeque::new(), bytes: 0, pieces_bytes: 0, bare_count: 0 }
     }
 
     /// The end of the last call.
@@ -78,10 +90,14 @@ impl Chain {
             return;
         }
         self.bytes = self.bytes.saturating_add(call.bytes);
+        self.pieces_bytes += call.piece.len();
         self.calls.push_back(call);
-        let old = self.calls.len().checked_sub(PIECES_MAX + 1);
-        if let Some(call) = old.and_then(|old| self.calls.get_mut(old)) {
-            call.piece = Bytes::new();
+        while self.pieces_bytes > PIECES_BYTES_MAX
+            && let Some(oldest) = self.calls.get_mut(self.bare_count)
+        {
+            self.pieces_bytes -= oldest.piece.len();
+            oldest.piece = Bytes::new();
+            self.bare_count += 1;
         }
     }
 
@@ -105,8 +121,11 @@ impl Chain {
             _ => kept == self.calls.len() && start.position > self.start.position,
         };
         if is_same {
-            let left = self.calls.drain(..kept).map(|call| call.bytes).sum();
-            self.bytes = self.bytes.saturating_sub(left);
+            for call in self.calls.drain(..kept) {
+                self.bytes = self.bytes.saturating_sub(call.bytes);
+                self.pieces_bytes -= call.piece.len();
+            }
+            self.bare_count = self.bare_count.saturating_sub(kept);
             self.start = start;
         }
         is_same
@@ -151,9 +170,22 @@ mod tests {
     #[test]
     fn only_the_latest_calls_keep_their_bytes() {
         let mut chain = Chain::new(end(0));
-        for at in 1..=u64::try_from(PIECES_MAX).unwrap() + 5 {
-            chain.push(KnownCall { piece: Bytes::from_static(b"x"), ..call(at, at) });
+        let kept = |chain: &Chain| {
+            chain
+                .calls_from(Position(1))
+                .filter(|call| !call.piece.is_empty())
+                .map(|call| call.first.0)
+                .collect::<Vec<_>>()
+        };
+        for at in 1..=10 {
+            chain.push(KnownCall { piece: Bytes::from_static(&[7; 20]), ..call(at, at) });
         }
-        assert_eq!(chain.calls_from(Position(1)).filter(|call| !call.piece.is_empty()).count(), PIECES_MAX);
+        assert_eq!(kept(&chain), [8, 9, 10]);
+        assert!(chain.begin_from(end(8)));
+        assert_eq!(kept(&chain), [9, 10]);
+        chain.push(KnownCall { piece: Bytes::from_static(&[7; 30]), ..call(11, 11) });
+        assert_eq!(kept(&chain), [10, 11]);
+        assert!(chain.begin_from(end(20)));
+        assert_eq!((chain.pieces_bytes, chain.bare_count), (0, 0));
     }
 }

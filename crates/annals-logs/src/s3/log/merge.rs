@@ -197,12 +197,14 @@ fn write(
         rest = others;
         let ask = |call: &KnownCall| {
             let key = shared.key(&call_name(call.first))?;
-            Ok(bucket.get_ahead(key, Wanted::default(), call.length))
+            Ok(call.kept().is_none().then(|| bucket.get_ahead(key, Wanted::default(), call.length)))
         };
         let asked = calls.iter().map(ask).collect::<Result<Vec<_>>>()?;
         for (call, asked) in calls.iter().zip(asked) {
             let name = call_name(call.first);
-            let bytes = bucket.found(&asked).map_err(|failure| failure.into_error(&name))?.bytes;
+            let found = asked.map(|asked| bucket.found(&asked)).transpose();
+            let found = found.map_err(|failure| failure.into_error(&name))?;
+            let bytes = found.map_or_else(|| call.piece.clone(), |found| found.bytes);
             // No damage is carried on.
             let found = WholeCall::decode(&bytes).and_then(|found| found.records().map(|_| found.header));
             let header = found.map_err(|error| shared.damaged(&name, &error))?;

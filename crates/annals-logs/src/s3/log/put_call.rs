@@ -10,7 +10,7 @@ use object_store::PutPayload;
 
 use super::call::{CallHeader, wide};
 use super::chain::KnownCall;
-use super::look::{begin_proof, end_proof, get_call, look, note, refresh};
+use super::look::{PIECE_BYTES, begin_proof, end_proof, get_call, look, note, refresh};
 use super::manifest::End;
 use super::manifest_object::swap;
 use super::shared_log::{SharedLog, call_name, is_another};
@@ -119,9 +119,12 @@ fn put(shared: &SharedLog, sent: &SentCall, end: End) -> Option<Appended> {
     };
     let mut bytes = header.encode(&sent.body.index);
     bytes.extend_from_slice(&sent.body.body);
-    match shared.bucket().put(&key, PutPayload::from(bytes), if_new()) {
+    let bytes = Bytes::from(bytes);
+    match shared.bucket().put(&key, PutPayload::from(bytes.clone()), if_new()) {
         Ok(_) => {
-            shared.push(KnownCall::of(&header, Bytes::new()));
+            // A merging needs the bytes of small calls soon.
+            let is_small = wide(bytes.len()) <= PIECE_BYTES;
+            shared.push(KnownCall::of(&header, if is_small { bytes } else { Bytes::new() }));
             let proven = proof.map_or(Ok(()), |proof| end_proof(shared, &proof));
             // It is behind a call that is not there any more, or in another log.
             Some(match proven {

@@ -93,11 +93,10 @@ fn read_calls(shared: &SharedLog, from: Position, limit: ReadLimit) -> Read<Vec<
         let whole = Group { first: first.first, start: 0, end: first.length };
         return read_part(shared, &key, whole, first.last, from, limit);
     }
-    let is_kept = |call: &KnownCall| wide(call.piece.len()) == call.length;
     let ask = |call: &KnownCall| {
         let key = shared.key(&call_name(call.first))?;
         let asked = |key| shared.bucket().get_ahead(key, Wanted::default(), call.length);
-        Ok((!is_kept(call)).then(|| asked(key)))
+        Ok(call.kept().is_none().then(|| asked(key)))
     };
     let asked = calls.iter().map(ask).collect::<Result<Vec<_>>>()?;
     for (call, asked) in calls.iter().zip(asked) {

@@ -123,6 +123,8 @@ fn a_compaction_takes_everything_purged_out_of_the_bucket_and_followers_go_on() 
     let entity =
         || Ok(NewEntity::new("book").property("name", "hunted name").property("scan", content.value()));
     let secret = InstanceId::Entity(writer.transact(|t| t.create_entity(entity()?)).unwrap().0);
+    // It is pinned as long as somebody may name it.
+    drop(content);
     create(&writer, "kept").unwrap();
     writer.checkpoint().unwrap();
     wait_until(|| count(&follower, "kept") == 1);

@@ -1,6 +1,6 @@
 //! Rewritings: what is in force when, two at once, lost answers, and the bytes in the bucket.
 
-use annals::log::{Log, ReadLimit, Rewrite, Token};
+use annals::log::{Call, Log, ReadLimit, Rewrite, Term, Token};
 use annals::{ErrorKind, Position};
 
 use crate::proxy::{Proxy, Way};
@@ -118,6 +118,28 @@ fn of_two_rewritings_at_once_one_is_refused() {
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
     assert_eq!((read_all(&*log), log.generation()), (expected, 1));
     assert_eq!(bucket.keys("annals/log/segments/").len(), 1);
+    assert_eq!(bucket.holding(b"secret"), Vec::<String>::new());
+}
+
+/// A writer was stopped in a compaction, and another one has taken over since.
+#[test]
+fn a_rewriting_of_an_earlier_term_is_not_put_in_place() {
+    let (bucket, place) = new_log_place();
+    let log = open_log(&place);
+    fill(&*log);
+    let before = read_all(&*log);
+    let last = log.seal().unwrap();
+    let prepared = log.rewrite(last, &mut change).unwrap();
+    let next = open_log(&place);
+    let call = Call { at: last.next(), token: Token::random(), term: Term(8), records: &[b"term 8"] };
+    assert!(is_stored(&next.append_call(&call)));
+    let refused = prepared.put_in_place().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert_eq!((read_all(&*next)[..before.len()].to_vec(), next.generation()), (before, 0));
+    // Its segments are gone, and the other writer may compact at any time.
+    assert_eq!(bucket.keys("annals/log/segments/").len(), 1);
+    let last = next.seal().unwrap();
+    next.rewrite(last, &mut change).unwrap().put_in_place().unwrap();
     assert_eq!(bucket.holding(b"secret"), Vec::<String>::new());
 }
 

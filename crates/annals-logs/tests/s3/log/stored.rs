@@ -106,14 +106,9 @@ fn records_of_large_calls_are_read_without_the_others() {
 
 #[test]
 fn damage_is_found_by_reading_and_by_verification() {
-    let flip = |at: usize| move |object: &mut Vec<u8>| object[at] ^= 1;
-    let damages: [(&str, Box<dyn Fn(&mut Vec<u8>)>); 5] = [
-        ("magic", Box::new(flip(0))),
-        ("header", Box::new(flip(20))),
-        ("index", Box::new(flip(90))),
-        ("body", Box::new(flip(105))),
-        ("end", Box::new(|object: &mut Vec<u8>| drop(object.pop()))),
-    ];
+    // The byte of the call that changes; `None` takes the last one away.
+    let damages =
+        [("magic", Some(0)), ("header", Some(20)), ("index", Some(90)), ("body", Some(105)), ("end", None)];
     for (name, damage) in damages {
         for is_sealed in [false, true] {
             let (bucket, place, log) = three_calls();
@@ -126,9 +121,10 @@ fn damage_is_found_by_reading_and_by_verification() {
             };
             let mut object = bucket.get(&key).unwrap();
             let at = object.len() - 107 - if is_sealed { 20 } else { 0 };
-            let mut call = object.split_off(at);
-            damage(&mut call);
-            object.extend(call);
+            match damage {
+                Some(byte) => object[at + byte] ^= 1,
+                None => object.truncate(object.len() - 1),
+            }
             bucket.put(&key, &object);
             let options = annals_logs::Options { is_read_only: true, ..annals_logs::Options::default() };
             let found = S3Log::open(&place, &options).and_then(|log| log.verify());
@@ -159,7 +155,6 @@ fn a_handle_refuses_a_log_that_went_back_or_is_another_one() {
     bucket.remove(&key(4));
     wait_until(|| reader.tail().is_err_and(|error| is_another(&error)));
     wait_until(|| log.tail().is_err_and(|error| is_another(&error)));
-    assert!(is_another(&log.read(Position(5), ReadLimit::ONE).unwrap_err()));
     let outcome = send(&*log, 7, Token::random(), &[b"g"]);
     assert!(matches!(&outcome, Appended::Lost(error) if is_another(error)), "{outcome:?}");
     // Another log of equal length.
@@ -172,6 +167,8 @@ fn a_handle_refuses_a_log_that_went_back_or_is_another_one() {
     let lines = other.rsplit_once("sum ").unwrap().0;
     bucket.put("annals/log/manifest", format!("{lines}sum {:08x}\n", crc32c(lines.as_bytes())).as_bytes());
     wait_until(|| reader.tail().is_err_and(|error| is_another(&error)));
+    // A writer looks once a second.
+    std::thread::sleep(Duration::from_millis(1_100));
     let outcome = send(&*log, 7, Token::random(), &[b"g"]);
     assert!(matches!(&outcome, Appended::Lost(error) if is_another(error)), "{outcome:?}");
     // Nothing is there any more.

@@ -282,7 +282,8 @@ mod tests {
         ] {
             for order in ["", " desc"] {
                 let property = condition.split(' ').next().unwrap_or_default();
-                let find = Find::parse(&format!("t where {condition} order by {property}{order} limit 1000"))?;
+                let find =
+                    Find::parse(&format!("t where {condition} order by {property}{order} limit 1000"))?;
                 let told = snapshot.explain_entities(&find)?;
                 assert_eq!(told.found, found, "{find}");
                 assert!(told.verified <= compared, "{find}: {} compared", told.verified);

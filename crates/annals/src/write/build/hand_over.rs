@@ -76,6 +76,10 @@ impl Transaction {
                 // A read-only repository refuses every write, even one that would change nothing.
                 self.committer.state().check_writable()?;
             }
+            // A repeat may find that nothing is left to change, because the first try has done it.
+            if let Some(key) = &self.record.idempotency_key {
+                self.base.graph().repeats.check_new(key, self.base.position())?;
+            }
             // Also for a serializable transaction: its reads and its expectations are of one snapshot.
             self.expectations.check(self.base.graph(), self.base.log_tag())?;
             let position = self.base.position();

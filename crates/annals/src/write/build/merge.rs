@@ -6,16 +6,19 @@ use super::transaction::Transaction;
 use crate::Result;
 use crate::graph::actions as action;
 use crate::graph::instance::patch::patch_entries;
+use crate::graph::integrity::types::Attribute;
 use crate::graph::kind_of;
-use crate::model::{Action, InstanceId, Patch, PatchStep, TypeKind};
+use crate::model::{Action, AttributeDefinition, InstanceId, Patch, PatchStep, TypeKind, Value};
 
 impl Transaction {
     /// Puts `action` into an earlier change of the same instance; gives it back if that would mean something else.
     pub(super) fn merge(&mut self, action: Action) -> Result<Option<Action>> {
         let Some(number) = self.merge_target(&action) else { return Ok(Some(action)) };
-        let Some(merged) = merged(&self.record.changes[number].action, &action) else {
+        let target = &self.record.changes[number].action;
+        let Some(merged) = merged(target, &action) else { return Ok(Some(action)) };
+        if self.own.as_ref().is_none_or(|own| !own.has(number)) && self.hides_error(target, &action) {
             return Ok(Some(action));
-        };
+        }
         super::properties::check_counts(self.base.graph(), &merged)?;
         if !self.amend_own(number, &action) {
             return Ok(Some(action));
@@ -65,6 +68,54 @@ impl Transaction {
             Action::Replace(_) => !keys.is_empty(),
             _ => false,
         }
+    }
+
+    /// True if `then` takes away what the type of the instance refuses in `target`, which nobody has checked yet: a
+    /// property without which it cannot be, or a value of another form.
+    fn hides_error(&self, target: &Action, then: &Action) -> bool {
+        let graph = self.base.graph();
+        let Some(instance) = target.instance().filter(|_| !graph.types.is_empty()) else { return false };
+        let kind = kind_of(&instance);
+        let named = match target {
+            Action::CreateEntity(new) => graph.names.find(&new.type_name),
+            Action::CreateRelationship(new) => graph.names.find(&new.type_name),
+            _ => {
+                let table = graph.table(kind);
+                table.slot(instance.id()).and_then(|slot| table.row(slot)).map(|row| row.type_name())
+            }
+        };
+        let Some(declared) = named.and_then(|name| graph.types.get(kind, name)) else { return false };
+        // All its properties, or only some.
+        let whole = match target {
+            Action::CreateEntity(new) => Some(&new.properties),
+            Action::CreateRelationship(new) => Some(&new.properties),
+            Action::Replace(replace) => Some(&replace.properties),
+            _ => None,
+        };
+        let steps = if let Action::Update(update) = target { &update.patch.steps[..] } else { &[] };
+        let is_taken = |name: &Arc<str>| match then {
+            Action::Update(update) => {
+                update.patch.steps.iter().any(|step| step.name().is_none_or(|known| known == name))
+            }
+            Action::Replace(_) => true,
+            _ => false,
+        };
+        let is_refused = |name: &Arc<str>, value: &Value| match graph.names.find(name) {
+            Some(name) => graph.check_property(declared, name, value).is_err(),
+            None => declared.is_closed,
+        };
+        let set = steps.iter().filter_map(|step| match step {
+            PatchStep::Set(name, value) => Some((name, value)),
+            _ => None,
+        });
+        let given = whole.into_iter().flatten().map(|(name, value)| (name, value)).chain(set);
+        let is_missing = |attribute: &Attribute| {
+            let AttributeDefinition { is_required, default, name, .. } = &attribute.definition;
+            let is_given = |given: &[(Arc<str>, Value)]| given.iter().any(|(known, _)| known == name);
+            *is_required && default.is_none() && whole.is_some_and(|given| !is_given(given)) && is_taken(name)
+        };
+        given.into_iter().any(|(name, value)| is_taken(name) && is_refused(name, value))
+            || declared.attributes.values().any(is_missing)
     }
 
     /// Changes the version in the own graph that the change `number` made; false if it cannot.

@@ -49,7 +49,7 @@ impl Committer {
         match outcome {
             Ok(true) => self.settled.landed(),
             Ok(false) => {}
-            // Even after a panic in this code, no thread may wait for ever. What the sequencer held is lost with it.
+            // Even after a panic in this code, no thread may wait for ever. The batch of the sequencer is lost with it.
             Err(_) => {
                 self.fail(&refusal(&panicked()));
                 sequencer = Box::new(Sequencer::new(self));

@@ -144,6 +144,13 @@ impl Committer {
         }
     }
 
+    /// Tells the application of what stopped nothing yet.
+    pub(in crate::write) fn warn(&self, text: &str) {
+        if let Some(observer) = &self.observer {
+            observer.warned(text);
+        }
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::new(self.publisher.load(), Arc::clone(&self.source))
     }

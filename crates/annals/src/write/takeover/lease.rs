@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
-use super::promote::{promote, release};
+use super::promote::{clock_problem, promote, release};
 use super::values::{ADDRESS_BYTES_MAX, WriterLease};
 use crate::log::{Log, Register, Slot, Term, Token};
 use crate::model::Instant;
@@ -88,6 +88,9 @@ pub(super) struct State {
     /// The lease in it.
     pub(super) known: Option<WriterLease>,
     problem: Option<String>,
+    /// When a standby looked at its clock last, and what was wrong with it.
+    clock_seen: Option<Clock>,
+    clock_problem: Option<String>,
 }
 
 impl Seat {
@@ -98,8 +101,15 @@ impl Seat {
             let text = format!("address: expected at most {ADDRESS_BYTES_MAX} bytes, found {length}");
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
-        let state =
-            State { is_volunteer: true, seen: None, seen_since: Clock::now(), known: None, problem: None };
+        let state = State {
+            is_volunteer: true,
+            seen: None,
+            seen_since: Clock::now(),
+            known: None,
+            problem: None,
+            clock_seen: None,
+            clock_problem: None,
+        };
         Ok(Seat {
             writer: upkeep.writer(),
             upkeep,
@@ -327,7 +337,26 @@ impl Seat {
         if is_over && self.state().is_volunteer && committer.is_sound() {
             return promote(self, committer, register, "the writer gave no sign of life");
         }
-        Ok(())
+        self.watch_clock(register, committer)
+    }
+
+    /// Looks at the clock once in the time of a lease: one that keeps a standby from taking over is known before it must.
+    ///
+    /// Errors: `Unavailable` with a wrong clock; those of the register.
+    fn watch_clock(&self, register: &dyn Register, committer: &Committer) -> Result<()> {
+        let is_due = self.state().clock_seen.is_none_or(|seen| seen.elapsed() >= self.lease_time);
+        if is_due {
+            let problem = clock_problem(register)?.map(|problem| problem.to_string());
+            let mut state = self.state();
+            let new = problem.clone().filter(|_| state.clock_problem.is_none());
+            (state.clock_seen, state.clock_problem) = (Some(Clock::now()), problem);
+            drop(state);
+            if let Some(text) = new {
+                committer.warn(&text);
+            }
+        }
+        let known = self.state().clock_problem.clone();
+        known.map_or(Ok(()), |text| Err(Error::new(ErrorKind::Unavailable, text)))
     }
 
     /// Takes over what the writer tells as settled, once its records are here.

@@ -27,7 +27,9 @@ pub(super) fn promote(
     register: &dyn Register,
     reason: &str,
 ) -> Result<()> {
-    check_clock(register)?;
+    if let Some(problem) = clock_problem(register)? {
+        return Err(problem);
+    }
     let known = seat.upkeep.load()?;
     let term = Term(known.as_ref().map_or(0, |upkeep| upkeep.term.0) + 1);
     // Order: the lease first, so that of several standbys one tries. It proves nothing.
@@ -93,16 +95,18 @@ fn begin_term(
     }
 }
 
-/// Refuses to take over with a clock that would drag the instants of all records along.
-fn check_clock(register: &dyn Register) -> Result<()> {
+/// Why this clock keeps the repository from taking over: it would drag the instants of all records along.
+///
+/// Errors: those of the register.
+pub(super) fn clock_problem(register: &dyn Register) -> Result<Option<Error>> {
     let (own, theirs) = (Instant::now(), register.now()?);
     if own.micros().abs_diff(theirs.micros()) <= CLOCKS_APART_MAX.unsigned_abs() {
-        return Ok(());
+        return Ok(None);
     }
     let text = format!(
         "take over: expected a clock within 2 s of the log's, which says {theirs}, found {own}; set the clock of this machine"
     );
-    Err(Error::new(ErrorKind::Unavailable, text))
+    Ok(Some(Error::new(ErrorKind::Unavailable, text)))
 }
 
 /// Waits until what was sent before is known, and gives the lease back.

@@ -64,6 +64,24 @@ fn of_two_transactions_with_a_key_one_commits() {
     assert_eq!(repository.snapshot().receipt_of(&other).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 
+/// Of two tries of a request at once the second may find that nothing is left to change. It got the receipt of whatever was the
+/// last commit then.
+#[test]
+fn a_repeat_that_finds_its_change_done_is_told_as_one() {
+    let repository = Repository::in_memory();
+    repository.transact(|t| t.create_entity(new("a").property("n", 1))).unwrap();
+    let set = || {
+        repository.transact(|t| {
+            t.idempotency_key(key(1));
+            t.update(&InstanceId::Entity(id("a")), Patch::new().set("n", 2)).map(drop)
+        })
+    };
+    let (_, receipt) = set().unwrap();
+    repository.transact(|t| t.create_entity(new("b"))).unwrap();
+    assert_eq!(set().unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(repository.snapshot().receipt_of(&key(1)).unwrap().unwrap(), receipt);
+}
+
 #[test]
 fn checkpoints_purges_compactions_and_backups_keep_the_keys() {
     let folder = tempfile::tempdir().unwrap();

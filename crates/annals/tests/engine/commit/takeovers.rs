@@ -1,7 +1,7 @@
 //! Several repositories on a log with a register: one writes, the others wait until it is gone.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as Clock};
 
@@ -79,6 +79,8 @@ struct Cut {
     is_lost: Arc<AtomicBool>,
     /// How often records were read.
     reads: Arc<AtomicUsize>,
+    /// The clock of the store is so far ahead. Units: microseconds.
+    ahead: Arc<AtomicI64>,
 }
 
 impl Cut {
@@ -89,6 +91,7 @@ impl Cut {
             is_register_cut: Arc::default(),
             is_lost: Arc::default(),
             reads: Arc::default(),
+            ahead: Arc::default(),
         }
     }
 
@@ -144,7 +147,8 @@ impl Register for Cut {
 
     fn now(&self) -> Result<Instant> {
         self.check(&self.is_register_cut)?;
-        self.inner.now()
+        let now = self.inner.now()?.micros();
+        Instant::from_micros(now + self.ahead.load(Ordering::SeqCst))
     }
 }
 
@@ -426,6 +430,36 @@ fn the_record_of_a_term_comes_after_what_was_told_as_settled() {
     let begun: Vec<Instant> =
         records.filter(|(_, record)| &*record.author == "annals").map(|(_, record)| record.instant).collect();
     assert!(matches!(begun[..], [begun] if begun >= told), "{begun:?}, told {told}");
+}
+
+/// The warnings that an application got.
+#[derive(Default)]
+struct Warnings(Mutex<Vec<String>>);
+
+impl Observer for Warnings {
+    fn warned(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// It was told only once the writer was gone.
+#[test]
+fn a_standby_with_a_wrong_clock_warns_before_it_must_take_over() {
+    let memory = MemoryLog::with_register();
+    let writer = open(&Arc::new(memory.clone()), options("https://one")).unwrap();
+    let (cut, warnings) = (Cut::of(&memory), Arc::new(Warnings::default()));
+    cut.ahead.store(2_500_000, Ordering::SeqCst);
+    let observer = Some(Arc::clone(&warnings) as Arc<dyn Observer>);
+    let next = open(&Arc::new(cut.clone()), Options { observer, ..standby("https://new") }).unwrap();
+    let has_problem = || next.standing().unwrap().problem.is_some_and(|text| text.contains("set the clock"));
+    wait_until(has_problem);
+    writer.demote().unwrap();
+    std::thread::sleep(Duration::from_millis(3 * LEASE_MS));
+    assert!(!is_writer(&next) && has_problem());
+    assert_eq!(warnings.0.lock().unwrap().len(), 1, "{:?}", warnings.0);
+    cut.ahead.store(0, Ordering::SeqCst);
+    wait_until(|| is_writer(&next));
+    wait_until(|| !has_problem());
 }
 
 /// A call of the old writer is under way while the new one begins: it lands before the record of the term, or never.

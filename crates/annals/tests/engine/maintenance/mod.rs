@@ -1,6 +1,7 @@
 //! Checkpoints, backups, compaction, and what is durable.
 
 mod folder;
+mod moved_log;
 mod durability;
 mod compaction;
 mod purges;

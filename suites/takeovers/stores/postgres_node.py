@@ -1,4 +1,4 @@
-"""Starts PostgreSQL in a folder of its own, as another user than root, and ends it whatever becomes of the driver."""
+"""A server of PostgreSQL in a folder of its own, as another user than root, which ends whatever becomes of the driver."""
 import contextlib
 import glob
 import os
@@ -15,7 +15,8 @@ from typing import Any, Optional
 import psycopg
 
 START_MAX = 60.0
-DATABASE, ROLE = "library", "annals"
+DATABASE = "library"
+SETTINGS = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=100", "password_encryption=scram-sha-256")
 
 
 def programs() -> pathlib.Path:
@@ -44,24 +45,28 @@ def owner() -> Optional[str]:
     raise SystemExit("takeovers: expected a user to run PostgreSQL, found neither postgres nor nobody")
 
 
-class Store:
-    """A server with the database `library`, in which the role `annals` may make a schema."""
+class Node:
+    """A server. Its first start needs a folder `data` that `initdb`, or a base backup, has made."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.folder, self.data = folder, folder / "data"
-        self.port, self.process = free_port(), None
+    def __init__(self, folder: pathlib.Path, settings: tuple[str, ...] = ()) -> None:
+        self.folder, self.data, self.settings = folder, folder / "data", settings
+        self.port = free_port()
+        self.process: Optional[subprocess.Popen[bytes]] = None
         self.user = owner()
         self.data.mkdir(parents=True)
-        if self.user:
-            shutil.chown(folder, self.user)
-            shutil.chown(self.data, self.user)
-        arguments = ["-U", "lab", "--auth=trust", "--no-locale", "--encoding=UTF8", "--no-sync", "-D", str(self.data)]
-        subprocess.run(self.command("initdb", *arguments), check=True, stdout=subprocess.DEVNULL, cwd="/")
-        self.start()
-        with self.connect("postgres") as connection:
-            connection.execute(f"create database {DATABASE}")
-            connection.execute(f"create role {ROLE} login")
-            connection.execute(f"grant create on database {DATABASE} to {ROLE}")
+        self.give(folder, self.data)
+
+    def give(self, *paths: pathlib.Path) -> None:
+        """The user of the server owns them."""
+        for path in paths if self.user else ():
+            shutil.chown(path, self.user)
+
+    def run(self, name: str, *arguments: str) -> None:
+        subprocess.run(self.command(name, *arguments), check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+    @property
+    def is_up(self) -> bool:
+        return self.process is not None
 
     def command(self, name: str, *arguments: str) -> list[str]:
         """The command of a program. It ends when the driver ends."""
@@ -74,8 +79,7 @@ class Store:
 
     def start(self) -> None:
         """Starts the process, and waits until it answers."""
-        settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=100"]
-        options = [word for setting in settings for word in ("-c", setting)]
+        options = [word for setting in [*SETTINGS, *self.settings] for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             command = self.command("postgres", "-D", str(self.data), "-p", str(self.port), *options)
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")

@@ -3,34 +3,16 @@
 Source: "Message Formats" of the manual of PostgreSQL, protocol 3.0. Appends are prepared statements with parameters in binary form.
 """
 import struct
-from dataclasses import dataclass
 from typing import Optional
 
+from stores.messages import APPEND, REGISTER, AppendKey, Piece
+
 ENCRYPTION = (80877103, 80877104)
-APPEND = b"insert into annals.call "
-REGISTER = b"annals.register"
+OF_APPEND = b"insert into annals.call "
+OF_REGISTER = b"annals.register"
 
 
-@dataclass(frozen=True, slots=True)
-class AppendKey:
-    """What tells an append from all others: positions, token and term."""
-
-    first: int
-    last: int
-    token: str
-    term: int
-
-
-@dataclass(slots=True)
-class Piece:
-    """Whole messages. `append` is set for the one that carries an append; `is_of_register` for a statement on the register."""
-
-    data: bytes
-    append: Optional[AppendKey] = None
-    is_of_register: bool = False
-
-
-class StoreMessages:
+class PostgresMessages:
     """The messages of one connection."""
 
     def __init__(self) -> None:
@@ -44,7 +26,7 @@ class StoreMessages:
         pieces: list[Piece] = []
         while (message := self.take()) is not None:
             piece = self.piece(message)
-            if pieces and not (piece.append or piece.is_of_register or pieces[-1].append or pieces[-1].is_of_register):
+            if pieces and not (piece.kind or pieces[-1].kind):
                 pieces[-1].data += piece.data
             else:
                 pieces.append(piece)
@@ -72,9 +54,9 @@ class StoreMessages:
             return Piece(message)
         _, name, rest = content.split(b"\0", 2)
         text = self.statements.get(name, b"")
-        if text.startswith(APPEND):
-            return Piece(message, append_key(rest))
-        return Piece(message, None, REGISTER in text)
+        if text.startswith(OF_APPEND) and (append := append_key(rest)):
+            return Piece(message, APPEND, append)
+        return Piece(message, REGISTER if OF_REGISTER in text else "")
 
 
 def append_key(rest: bytes) -> Optional[AppendKey]:
