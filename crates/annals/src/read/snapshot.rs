@@ -1,6 +1,8 @@
 //! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
 #![expect(clippy::expect_used, reason = "a handle comes from the graph of its snapshot")]
 
+mod plain;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
+use crate::graph::table::PlainSlots;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Direction, Id, InstanceId, Instant, LogTag, Revision, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
@@ -55,15 +58,14 @@ pub struct Snapshot {
     cancel: Option<Cancel>,
     // `None`: everything is in sight.
     sight: Option<Arc<SnapshotSight>>,
-    // Entities and relationships that need no check, see `is_plain_slot`. Decided once, because each read asks.
-    plain_slots: [u32; 2],
+    // Entities and relationships that need no check. Decided once, because each read asks.
+    plain_slots: [PlainSlots; 2],
 }
 
 impl Snapshot {
     pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
-        let plain_slots = [0; 2];
+        let plain_slots = plain::slots(&indexed.graph);
         Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None, plain_slots }
-            .with_plain_slots()
     }
 
     pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
@@ -97,7 +99,7 @@ impl Snapshot {
     }
 
     pub(super) fn with_sight(self, sight: Arc<SnapshotSight>) -> Snapshot {
-        Snapshot { sight: Some(sight), ..self }.with_plain_slots()
+        Snapshot { sight: Some(sight), plain_slots: Default::default(), ..self }
     }
 
     /// The same without a sight.
@@ -133,19 +135,17 @@ impl Snapshot {
 
     /// The same view of another graph.
     pub(super) fn over(&self, indexed: Arc<Indexed>, view: Option<View>) -> Snapshot {
-        Snapshot { indexed, view, ..self.clone() }.with_plain_slots()
-    }
-
-    fn with_plain_slots(self) -> Snapshot {
-        let plain = |kind| if self.is_plain() { self.graph().table(kind).plain_slots() } else { 0 };
-        Snapshot { plain_slots: [plain(TypeKind::Entity), plain(TypeKind::Relationship)], ..self }
-    }
-
-    /// True if the instance at `slot` is live and in sight, and its version in force is in memory: nothing else is to be
-    /// checked. False if that is not known.
-    #[inline]
-    pub(crate) fn is_plain_slot(&self, kind: TypeKind, slot: u32) -> bool {
-        slot < self.plain_slots[usize::from(kind == TypeKind::Relationship)]
+        let is_plain = view.is_none() && self.sight.is_none();
+        let plain_slots = if is_plain { plain::slots(&indexed.graph) } else { Default::default() };
+        Snapshot {
+            indexed,
+            source: Arc::clone(&self.source),
+            view,
+            pending: self.pending.clone(),
+            cancel: self.cancel.clone(),
+            sight: self.sight.clone(),
+            plain_slots,
+        }
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
@@ -269,7 +269,7 @@ impl Snapshot {
     /// The version of the instance at `slot` that this snapshot sees; a deleted one only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
-        if self.is_plain_slot(kind, slot) {
+        if self.is_plain_live(kind, slot) {
             return Ok(Some(Held::InForce));
         }
         if !self.in_sight(kind, slot) {
@@ -293,9 +293,6 @@ impl Snapshot {
     /// cannot fail.
     #[inline]
     pub(crate) fn in_force(&self, kind: TypeKind, slot: u32) -> Result<Held> {
-        if self.is_plain_slot(kind, slot) {
-            return Ok(Held::InForce);
-        }
         let table = self.indexed.graph.table(kind);
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
@@ -306,7 +303,7 @@ impl Snapshot {
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
     #[inline]
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
-        if self.is_plain_slot(kind, slot) {
+        if self.is_plain_live(kind, slot) {
             return true;
         }
         let table = self.indexed.graph.table(kind);

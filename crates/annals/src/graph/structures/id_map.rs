@@ -75,6 +75,29 @@ impl Entries {
         Entries(words.into())
     }
 
+    // The same with new entries, in the order of their tags; each comes after those with the same tag.
+    fn with(&self, new: &[Entry]) -> Entries {
+        let (tags, rest) = self.0.split_at(self.len());
+        let places = new.iter().map(|entry| (tags.partition_point(|tag| *tag <= entry.tag), entry));
+        let mut words = Vec::with_capacity((tags.len() + new.len()) * (1 + REST_WORDS));
+        let mut from = 0;
+        for (place, entry) in places.clone() {
+            words.extend_from_slice(&tags[from..place]);
+            words.push(entry.tag);
+            from = place;
+        }
+        words.extend_from_slice(&tags[from..]);
+        from = 0;
+        for (place, entry) in places {
+            words.extend_from_slice(&rest[REST_WORDS * from..REST_WORDS * place]);
+            words.push(entry.slot);
+            words.extend_from_slice(&entry.key);
+            from = place;
+        }
+        words.extend_from_slice(&rest[REST_WORDS * from..]);
+        Entries(words.into())
+    }
+
     fn len(&self) -> usize {
         self.0.len() / (1 + REST_WORDS)
     }
@@ -91,12 +114,20 @@ impl Entries {
     // The slot of the wanted entry with this tag, of which the tree has used all but the bits in `rest`.
     #[inline]
     fn find(&self, tag: u32, rest: u32, key: [u32; KEY_WORDS], is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        // Often there are no recent ones.
+        if self.0.is_empty() {
+            return None;
+        }
         let (tags, entries) = self.0.split_at(self.len());
-        let from = first_place(tags, tag, rest);
-        let same = tags[from..].iter().take_while(|other| **other == tag);
-        same.zip(&entries.as_chunks::<REST_WORDS>().0[from..])
-            .find(|(_, [slot, own @ ..])| *own == key && is_it(*slot))
-            .map(|(_, [slot, ..])| *slot)
+        let mut at = first_place(tags, tag, rest);
+        while tags.get(at) == Some(&tag) {
+            let [slot, own @ ..] = entries.get(REST_WORDS * at..)?.first_chunk::<REST_WORDS>()?;
+            if *own == key && is_it(*slot) {
+                return Some(*slot);
+            }
+            at += 1;
+        }
+        None
     }
 }
 
@@ -206,12 +237,12 @@ impl Node {
                 }
             }
             Node::Leaf(leaf) if leaf.recent.len() + entries.len() <= RECENT_ENTRIES_MAX => {
-                leaf.recent = Entries::of(&merged(leaf.recent.iter(), entries));
+                leaf.recent = leaf.recent.with(entries);
             }
             Node::Leaf(leaf) => {
                 let recent: Vec<Entry> = leaf.recent.iter().collect();
-                let held = merged(leaf.settled.iter(), &recent);
-                *self = Node::of(&merged(held.into_iter(), entries), bits);
+                let all: Vec<Entry> = leaf.settled.with(&recent).with(entries).iter().collect();
+                *self = Node::of(&all, bits);
             }
         }
     }
@@ -257,20 +288,6 @@ fn ordered(entries: impl IntoIterator<Item = (u128, u32)>) -> Vec<Entry> {
     entries.extend(found);
     entries.sort_unstable_by_key(|entry| entry.tag);
     entries
-}
-
-// Two ordered lists as one.
-fn merged(held: impl Iterator<Item = Entry>, new: &[Entry]) -> Vec<Entry> {
-    let mut all = Vec::with_capacity(held.size_hint().0 + new.len());
-    let mut new = new.iter().peekable();
-    for entry in held {
-        while let Some(before) = new.next_if(|new| new.tag < entry.tag) {
-            all.push(*before);
-        }
-        all.push(entry);
-    }
-    all.extend(new);
-    all
 }
 
 // The index of the first entry with this tag, or the index for a new one. Tags are spread evenly, so the bits that the
