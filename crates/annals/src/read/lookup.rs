@@ -4,7 +4,6 @@ use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use crate::model::{Direction, Id, TypeKind};
 use crate::read::operators::link_types::LinkTypes;
-use crate::read::past::held::Held;
 use crate::{Error, ErrorKind, Result};
 
 impl Snapshot {
@@ -14,9 +13,6 @@ impl Snapshot {
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         let Some(slot) = self.slot_of(TypeKind::Entity, id) else { return Ok(None) };
-        if self.is_plain_live(TypeKind::Entity, slot) {
-            return Ok(Some(Entity::new(self, slot, Held::InForce)));
-        }
         if self.has_proxies() && self.is_proxy(TypeKind::Entity, slot) && self.sees(TypeKind::Entity, slot) {
             let text = format!("entity {id}: only a proxy of it is here; read its summary");
             return Err(Error::new(ErrorKind::ProxyOnly, text));
