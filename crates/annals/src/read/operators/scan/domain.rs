@@ -124,7 +124,7 @@ impl<'g> Domain<'g> {
         self.unions.iter().all(|union| union.is_everything_live)
     }
 
-    /// What is to be checked of an instance that is known to be live and no proxy; `None` for nothing.
+    /// The sets that an instance known to be live and no proxy may be outside of; `None` if there are none.
     pub(in crate::read) fn beside_live(&self) -> Option<Domain<'g>> {
         let unions = self.unions.iter().filter(|union| !union.is_everything_live).cloned();
         let unions: SmallVec<[Union<'g>; 1]> = unions.collect();
