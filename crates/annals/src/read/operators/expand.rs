@@ -19,6 +19,8 @@ use crate::structures::key_set::Range;
 /// Entities of a frontier whose links are looked up together, before the first of them is followed: so the processor
 /// waits for the memory of all of them together.
 pub(in crate::read) const TOGETHER: usize = 32;
+/// A frontier of this many entities needs no memory: many reads begin at one.
+const FEW: usize = 4;
 /// Number of links between two checks for cancellation.
 const LINKS_UNCHECKED: usize = 4_096;
 
@@ -148,10 +150,11 @@ impl<'s> Expand<'s> {
         let present = directions.iter().map(|direction| self.present_type(*direction));
         let present: Option<SmallVec<[Option<Symbol>; 2]>> = present.collect();
         let Some(types) = present else { return self.each_checked(frontier, slot_of, directions, take) };
-        let mut found = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
+        let mut found: SmallVec<[_; FEW]> = SmallVec::new();
         for together in frontier.chunks(TOGETHER) {
             self.snapshot.check_cancelled()?;
             found.clear();
+            found.reserve(together.len() * directions.len());
             for one in together {
                 for direction in directions {
                     let slot = slot_of(one);
