@@ -9,6 +9,7 @@ use super::snapshot::Snapshot;
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, Id, TypeKind, Value};
 use crate::read::operators::link_types::LinkTypes;
+use crate::read::past::held::Held;
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.
@@ -95,10 +96,10 @@ impl Snapshot {
         direction: Direction,
         type_name: Option<&str>,
     ) -> Result<Vec<Entity<'s>>> {
-        let frontier: Vec<u32> = from.iter().map(|entity| entity.slot()).collect();
         let mut ends = Vec::with_capacity(4 * from.len());
         Expand::new(self, self.relationship_types(type_name)).each(
-            &frontier,
+            from,
+            Entity::slot,
             &[direction],
             |_, _, link| {
                 let held = self.fetch(TypeKind::Entity, link.other)?;
@@ -155,11 +156,15 @@ impl Snapshot {
             });
         }
         let expand = Expand::new(self, self.relationship_types(type_name));
-        expand.each(&frontier, directions, |slot, direction, link| {
-            take(indexes[&slot], direction, self.neighbor_at(link)?)
-        })
+        expand.each(
+            &frontier,
+            |slot| *slot,
+            directions,
+            |slot, direction, link| take(indexes[&slot], direction, self.neighbor_at(link)?),
+        )
     }
 
+    #[inline]
     fn neighbor_at(&self, link: Link) -> Result<Neighbor<'_>> {
         let relationship = self.fetch(TypeKind::Relationship, link.relationship)?;
         let entity = self.fetch(TypeKind::Entity, link.other)?;
@@ -202,10 +207,15 @@ impl Snapshot {
         name: Name,
         mut take: impl FnMut(Option<&Value>),
     ) -> Result<()> {
-        let frontier: Vec<u32> = from.iter().map(|entity| entity.slot()).collect();
-        Expand::new(self, self.relationship_types(type_name)).each(&frontier, &[direction], |_, _, link| {
-            let held = self.fetch(TypeKind::Entity, link.other)?;
-            take(self.value(TypeKind::Entity, link.other, &held, name.symbol()).as_ref());
+        let (table, name) = (&self.graph().entities, name.symbol());
+        let column = table.column(name);
+        let expand = Expand::new(self, self.relationship_types(type_name));
+        expand.each(from, Entity::slot, &[direction], |_, _, link| {
+            let value = match self.fetch(TypeKind::Entity, link.other)? {
+                Held::InForce => table.value_beside(column, link.other, name),
+                Held::Read(version) => version.row().property(name),
+            };
+            take(value.as_ref());
             Ok(())
         })
     }

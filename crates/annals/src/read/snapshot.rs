@@ -1,6 +1,8 @@
 //! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
 #![expect(clippy::expect_used, reason = "a handle comes from the graph of its snapshot")]
 
+mod plain;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
+use crate::graph::table::PlainSlots;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Direction, Id, InstanceId, Instant, LogTag, Revision, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
@@ -55,11 +58,14 @@ pub struct Snapshot {
     cancel: Option<Cancel>,
     // `None`: everything is in sight.
     sight: Option<Arc<SnapshotSight>>,
+    // Entities and relationships that need no check. Decided once, because each read asks.
+    plain_slots: [PlainSlots; 2],
 }
 
 impl Snapshot {
     pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
-        Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None }
+        let plain_slots = plain::slots(&indexed.graph);
+        Snapshot { indexed, source, view: None, pending: None, cancel: None, sight: None, plain_slots }
     }
 
     pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
@@ -93,16 +99,16 @@ impl Snapshot {
     }
 
     pub(super) fn with_sight(self, sight: Arc<SnapshotSight>) -> Snapshot {
-        Snapshot { sight: Some(sight), ..self }
+        Snapshot { sight: Some(sight), plain_slots: Default::default(), ..self }
     }
 
     /// The same without a sight.
     pub(crate) fn unsighted(&self) -> Snapshot {
-        Snapshot { sight: None, ..self.clone() }
+        Snapshot { sight: None, ..self.clone() }.with_plain_slots()
     }
 
     pub(super) fn with_view(&self, view: Option<View>) -> Snapshot {
-        Snapshot { view, ..self.clone() }
+        Snapshot { view, ..self.clone() }.with_plain_slots()
     }
 
     /// True if it shows the present, and not an earlier time.
@@ -129,7 +135,17 @@ impl Snapshot {
 
     /// The same view of another graph.
     pub(super) fn over(&self, indexed: Arc<Indexed>, view: Option<View>) -> Snapshot {
-        Snapshot { indexed, view, ..self.clone() }
+        let is_plain = view.is_none() && self.sight.is_none();
+        let plain_slots = if is_plain { plain::slots(&indexed.graph) } else { Default::default() };
+        Snapshot {
+            indexed,
+            source: Arc::clone(&self.source),
+            view,
+            pending: self.pending.clone(),
+            cancel: self.cancel.clone(),
+            sight: self.sight.clone(),
+            plain_slots,
+        }
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
@@ -253,6 +269,9 @@ impl Snapshot {
     /// The version of the instance at `slot` that this snapshot sees; a deleted one only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
+        if self.is_plain_live(kind, slot) {
+            return Ok(Some(Held::InForce));
+        }
         if !self.in_sight(kind, slot) {
             return Ok(None);
         }
@@ -284,6 +303,9 @@ impl Snapshot {
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
     #[inline]
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
+        if self.is_plain_live(kind, slot) {
+            return true;
+        }
         let table = self.indexed.graph.table(kind);
         let is_live = match self.view {
             None => table.is_live(slot),

@@ -320,7 +320,7 @@ impl Iterator for Links<'_> {
                 };
                 Some(Link { type_name, relationship: *relationship, other: *other })
             }
-            Links::Wide(links) => links.next(),
+            Links::Wide(links) => links.next().map(Link::in_registers),
         }
     }
 }

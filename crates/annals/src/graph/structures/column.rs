@@ -25,9 +25,12 @@ pub(crate) struct Columns {
 /// values, and the list of pages is as long as the greatest slot with a value requires.
 const FEW_MAX: usize = 64;
 
-// The values of one property.
+/// The values of one property.
 #[derive(Clone)]
-enum Column {
+pub(crate) struct Column(Form);
+
+#[derive(Clone)]
+enum Form {
     // Shape: slot, kind, word; in the order of slots. `None` for no values, which then take no memory.
     Few(Option<Arc<[Entry]>>),
     // A persistent vector of pages; a column that lost its values keeps this form.
@@ -44,40 +47,47 @@ impl Columns {
     /// The value of a property at `slot`; `None` also if only the row has it.
     #[inline]
     pub(crate) fn get(&self, name: Symbol, slot: u32) -> Option<Value> {
-        let (kind, word) = self.columns.get(name.index())?.find(slot);
-        value_of(kind, word)
+        self.of(name)?.get(slot)
+    }
+
+    /// The values of a property; `None` if there never were any.
+    #[inline]
+    pub(crate) fn of(&self, name: Symbol) -> Option<&Column> {
+        self.columns.get(name.index())
     }
 
     /// Sets the present value of a property at `slot`.
     pub(crate) fn put(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
-        self.columns.grown_to(name.index(), || Column::Few(None)).put(slot, value);
+        self.columns.grown_to(name.index(), || Column(Form::Few(None))).put(slot, value);
     }
 }
 
 impl Column {
+    /// The value at `slot`; `None` also if only the row has it.
     #[inline]
-    fn find(&self, slot: u32) -> (NumberKind, i64) {
-        match self {
-            Column::Many(pages) => find_in(pages, slot),
-            Column::Few(few) => find_among(few.as_deref().unwrap_or_default(), slot),
-        }
+    pub(crate) fn get(&self, slot: u32) -> Option<Value> {
+        let (kind, word) = match &self.0 {
+            Form::Many(pages) => find_in(pages, slot),
+            Form::Few(few) => find_among(few.as_deref().unwrap_or_default(), slot),
+        };
+        value_of(kind, word)
     }
 
     fn put(&mut self, slot: u32, value: Option<&Value>) {
         let word = value.and_then(word_of);
-        match self {
-            Column::Many(pages) => put_in(pages, slot, word),
-            Column::Few(few) => {
+        match &mut self.0 {
+            Form::Many(pages) => put_in(pages, slot, word),
+            Form::Few(few) => {
                 let entries = few.as_deref().unwrap_or_default();
                 let Some(changed) = with_put(entries, slot, word) else { return };
-                *self = if changed.len() <= FEW_MAX {
-                    Column::Few((!changed.is_empty()).then(|| changed.into()))
+                self.0 = if changed.len() <= FEW_MAX {
+                    Form::Few((!changed.is_empty()).then(|| changed.into()))
                 } else {
                     let mut pages = Vector::new();
                     changed
                         .iter()
                         .for_each(|(slot, kind, word)| put_in(&mut pages, *slot, Some((*kind, *word))));
-                    Column::Many(pages)
+                    Form::Many(pages)
                 };
             }
         }
@@ -104,6 +114,7 @@ fn put_in(pages: &mut Vector<ColumnPage>, slot: u32, word: Option<(NumberKind, i
     }
 }
 
+#[inline(never)]
 fn find_among(few: &[Entry], slot: u32) -> (NumberKind, i64) {
     let found = few.binary_search_by_key(&slot, |(slot, ..)| *slot).map(|at| &few[at]);
     found.map_or(NOWHERE, |(_, kind, word)| (*kind, *word))

@@ -14,6 +14,10 @@ const FAN_BITS: u32 = 2;
 const FAN: usize = 1 << FAN_BITS;
 /// Large leaves keep the branches few, and in the cache.
 const LEAF_ENTRIES_MAX: usize = 512;
+/// Units: words of 32 bits.
+const KEY_WORDS: usize = 4;
+/// The slot and the key.
+const REST_WORDS: usize = 1 + KEY_WORDS;
 /// A new entry copies these; after this many new entries the leaf is copied.
 const RECENT_ENTRIES_MAX: usize = 32;
 
@@ -34,7 +38,7 @@ pub(crate) struct IdMap {
 struct Entry {
     tag: u32,
     slot: u32,
-    key: [u64; 2],
+    key: [u32; KEY_WORDS],
 }
 
 #[derive(Clone)]
@@ -48,15 +52,88 @@ enum Node {
 #[derive(Clone, Default)]
 struct Leaf {
     // Invariant: at most `LEAF_ENTRIES_MAX`, unless all have one tag.
-    settled: Arc<[Entry]>,
+    settled: Entries,
     // The latest entries, at most `RECENT_ENTRIES_MAX`: a new entry copies only these.
-    recent: Arc<[Entry]>,
+    recent: Entries,
+}
+
+/// Entries in the order of their tags, in one block. All tags come first: a look-up passes over a few of them, which
+/// then are in one line of memory.
+///
+/// Shape: the tags; then of each entry its slot and the words of its key.
+#[derive(Clone, Default)]
+struct Entries(Arc<[u32]>);
+
+impl Entries {
+    fn of(entries: &[Entry]) -> Entries {
+        let mut words = Vec::with_capacity(entries.len() * (1 + REST_WORDS));
+        words.extend(entries.iter().map(|entry| entry.tag));
+        for entry in entries {
+            words.push(entry.slot);
+            words.extend_from_slice(&entry.key);
+        }
+        Entries(words.into())
+    }
+
+    // The same with new entries, in the order of their tags; each comes after those with the same tag.
+    fn with(&self, new: &[Entry]) -> Entries {
+        let (tags, rest) = self.0.split_at(self.len());
+        let places = new.iter().map(|entry| (tags.partition_point(|tag| *tag <= entry.tag), entry));
+        let mut words = Vec::with_capacity((tags.len() + new.len()) * (1 + REST_WORDS));
+        let mut from = 0;
+        for (place, entry) in places.clone() {
+            words.extend_from_slice(&tags[from..place]);
+            words.push(entry.tag);
+            from = place;
+        }
+        words.extend_from_slice(&tags[from..]);
+        from = 0;
+        for (place, entry) in places {
+            words.extend_from_slice(&rest[REST_WORDS * from..REST_WORDS * place]);
+            words.push(entry.slot);
+            words.extend_from_slice(&entry.key);
+            from = place;
+        }
+        words.extend_from_slice(&rest[REST_WORDS * from..]);
+        Entries(words.into())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() / (1 + REST_WORDS)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry> {
+        let (tags, rest) = self.0.split_at(self.len());
+        tags.iter().zip(rest.as_chunks().0).map(|(tag, [slot, key @ ..]): (_, &[u32; REST_WORDS])| Entry {
+            tag: *tag,
+            slot: *slot,
+            key: *key,
+        })
+    }
+
+    // The slot of the wanted entry with this tag, of which the tree has used all but the bits in `rest`.
+    #[inline]
+    fn find(&self, tag: u32, rest: u32, key: [u32; KEY_WORDS], is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        // Often there are no recent ones.
+        if self.0.is_empty() {
+            return None;
+        }
+        let (tags, entries) = self.0.split_at(self.len());
+        let mut at = first_place(tags, tag, rest);
+        while tags.get(at) == Some(&tag) {
+            let [slot, own @ ..] = entries.get(REST_WORDS * at..)?.first_chunk::<REST_WORDS>()?;
+            if *own == key && is_it(*slot) {
+                return Some(*slot);
+            }
+            at += 1;
+        }
+        None
+    }
 }
 
 impl Entry {
     fn new(key: u128, slot: u32) -> Entry {
-        let key = halves(key);
-        Entry { tag: tag(key), slot, key }
+        Entry { tag: tag(key), slot, key: words(key) }
     }
 
     // The digit of the tag for a branch, after the first `bits` bits.
@@ -81,8 +158,7 @@ impl IdMap {
     /// The slot under `key` for which `is_it` is true.
     #[inline]
     pub(crate) fn get(&self, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let key = halves(key);
-        let tag = tag(key);
+        let (tag, key) = (tag(key), words(key));
         let mut node = &self.root;
         let mut rest = tag;
         let leaf = loop {
@@ -92,8 +168,7 @@ impl IdMap {
             }
             rest <<= FAN_BITS;
         };
-        let is_wanted = |entry: &Entry| entry.key == key && is_it(entry.slot);
-        find(&leaf.settled, tag, rest, is_wanted).or_else(|| find(&leaf.recent, tag, rest, is_wanted))
+        leaf.settled.find(tag, rest, key, &is_it).or_else(|| leaf.recent.find(tag, rest, key, &is_it))
     }
 
     /// Adds a slot under `key`. The caller must know that it is missing.
@@ -137,7 +212,7 @@ impl Node {
     fn of(entries: &[Entry], bits: u32) -> Node {
         let is_one_tag = entries.first().map(|entry| entry.tag) == entries.last().map(|entry| entry.tag);
         if entries.len() <= LEAF_ENTRIES_MAX || is_one_tag {
-            return Node::Leaf(Leaf { settled: entries.into(), ..Leaf::default() });
+            return Node::Leaf(Leaf { settled: Entries::of(entries), ..Leaf::default() });
         }
         let mut rest = entries;
         Node::Branch(Arc::new(from_fn(|digit| {
@@ -162,11 +237,12 @@ impl Node {
                 }
             }
             Node::Leaf(leaf) if leaf.recent.len() + entries.len() <= RECENT_ENTRIES_MAX => {
-                leaf.recent = merged(&leaf.recent, entries).into();
+                leaf.recent = leaf.recent.with(entries);
             }
             Node::Leaf(leaf) => {
-                let held = merged(&leaf.settled, &leaf.recent);
-                *self = Node::of(&merged(&held, entries), bits);
+                let recent: Vec<Entry> = leaf.recent.iter().collect();
+                let all: Vec<Entry> = leaf.settled.with(&recent).with(entries).iter().collect();
+                *self = Node::of(&all, bits);
             }
         }
     }
@@ -196,8 +272,9 @@ impl Leaf {
                 .any(|removed| removed == held)
         };
         for entries in [&mut self.settled, &mut self.recent] {
-            if entries.iter().any(is_removed) {
-                *entries = entries.iter().filter(|held| !is_removed(held)).copied().collect();
+            if entries.iter().any(|held| is_removed(&held)) {
+                let kept: Vec<Entry> = entries.iter().filter(|held| !is_removed(held)).collect();
+                *entries = Entries::of(&kept);
             }
         }
     }
@@ -213,36 +290,15 @@ fn ordered(entries: impl IntoIterator<Item = (u128, u32)>) -> Vec<Entry> {
     entries
 }
 
-// Two ordered lists as one.
-fn merged(held: &[Entry], new: &[Entry]) -> Vec<Entry> {
-    let mut all = Vec::with_capacity(held.len() + new.len());
-    let mut rest = held;
-    for entry in new {
-        let (before, after) = rest.split_at(rest.partition_point(|held| held.tag <= entry.tag));
-        all.extend_from_slice(before);
-        all.push(*entry);
-        rest = after;
-    }
-    all.extend_from_slice(rest);
-    all
-}
-
-// The slot of the wanted entry with this tag.
-#[inline]
-fn find(entries: &[Entry], tag: u32, rest: u32, is_wanted: impl Fn(&Entry) -> bool) -> Option<u32> {
-    let from_first = entries[first_place(entries, tag, rest)..].iter();
-    from_first.take_while(|entry| entry.tag == tag).find(|entry| is_wanted(entry)).map(|entry| entry.slot)
-}
-
 // The index of the first entry with this tag, or the index for a new one. Tags are spread evenly, so the bits that the
 // tree has not used give the approximate index: a look-up usually reads one line of memory, or two adjacent ones.
 #[inline]
-fn first_place(entries: &[Entry], tag: u32, rest: u32) -> usize {
-    let mut at = ((u64::from(rest) * entries.len() as u64) >> u32::BITS) as usize;
-    while at > 0 && entries[at - 1].tag >= tag {
+fn first_place(tags: &[u32], tag: u32, rest: u32) -> usize {
+    let mut at = ((u64::from(rest) * tags.len() as u64) >> u32::BITS) as usize;
+    while at > 0 && tags[at - 1] >= tag {
         at -= 1;
     }
-    while at < entries.len() && entries[at].tag < tag {
+    while at < tags.len() && tags[at] < tag {
         at += 1;
     }
     at
@@ -254,10 +310,16 @@ fn halves(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
 
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the quarters of a number, none of which is lost")]
+fn words(key: u128) -> [u32; KEY_WORDS] {
+    from_fn(|at| (key >> (32 * at)) as u32)
+}
+
 // The product spreads the low bits of a weak hash over the bits that the tree uses first.
 #[inline]
-fn tag(key: [u64; 2]) -> u32 {
-    (hash_number(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+fn tag(key: u128) -> u32 {
+    (hash_number(halves(key)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 // The next digit of the rest of a tag.

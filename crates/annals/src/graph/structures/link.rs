@@ -12,6 +12,16 @@ pub(crate) struct Link {
     pub(crate) other: u32,
 }
 
+impl Link {
+    /// The same link, read field by field from where a call left it. The processor waits when it reads fields together
+    /// that were written one by one, as those of links in a page are.
+    #[inline]
+    pub(crate) fn in_registers(self) -> Link {
+        let Link { type_name, relationship, other } = self;
+        Link { type_name, relationship, other }
+    }
+}
+
 /// The bounds of references in links: numbers must be below these.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {

@@ -27,6 +27,8 @@ pub(super) struct Asked<'a, 's> {
     /// Conditions on all their versions, for searches of more than the present.
     ever: Ever<'a>,
     places: &'a Places<'s>,
+    /// True if all candidates of the domain are hits, and their versions in memory.
+    pub(super) are_all_hits: bool,
 }
 
 /// A record of the steps to a page.
@@ -155,8 +157,10 @@ impl<'s, 'f> Search<'s, 'f> {
     pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>, answered: &[usize]) -> Asked<'a, 's> {
         let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
         let tests = self.test.parts().iter().enumerate();
-        let tests = tests.filter(|(number, _)| !answered.contains(number)).map(|(_, test)| test).collect();
-        Asked { tests, ever, places }
+        let tests = tests.filter(|(number, _)| !answered.contains(number)).map(|(_, test)| test);
+        let tests: SmallVec<[&Test; 4]> = tests.collect();
+        let are_all_hits = tests.is_empty() && self.reach.is_exact() && !places.table.spill.is_used();
+        Asked { tests, ever, places, are_all_hits }
     }
 
     /// The version of a candidate of the domain that the snapshot sees, if it fulfils the conditions in `asked`.

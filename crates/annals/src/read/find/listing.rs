@@ -10,6 +10,7 @@ use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
 use crate::graph::index::key::slot_of_key;
 use crate::read::operators::page::{Filling, Hits};
+use crate::read::operators::scan::domain::Domain;
 use crate::read::operators::sort::absent_key;
 use crate::read::past::held::Held;
 use crate::structures::key_set::Key;
@@ -20,9 +21,9 @@ const STEP_COST: usize = 10;
 const ELSEWHERE_COST: usize = 20;
 
 /// Conditions that a walk does not guarantee for its candidates.
-struct Checks {
-    /// That they belong to the domain.
-    domain: bool,
+struct Checks<'s> {
+    /// That they belong to this domain.
+    domain: Option<Domain<'s>>,
     /// That their place is the one where the walk found them: the index holds more than this view sees, or one instance
     /// at several places.
     place: bool,
@@ -33,21 +34,22 @@ struct Checks {
 }
 
 impl<'s> Search<'s, '_> {
-    fn checks(&self, walk: &Walk<'s>, places: &Places<'s>) -> Checks {
+    fn checks(&self, walk: &Walk<'s>, places: &Places<'s>) -> Checks<'s> {
         let is_exact = self.reach.is_exact();
         let place = match walk {
             Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
             Walk::Stamps { .. } => !is_exact,
             Walk::Slots { .. } | Walk::Ids { .. } | Walk::Run(_) => false,
         };
-        let in_domain = match walk {
-            Walk::Slots { .. } => true,
-            Walk::Values(_) | Walk::Run(_) => is_exact && self.domain.is_everything_live(),
-            Walk::Stamps { .. } | Walk::Ids { .. } => false,
+        let domain = match walk {
+            Walk::Slots { .. } => None,
+            // The present values are those of live instances.
+            Walk::Values(_) | Walk::Run(_) if is_exact => self.domain.beside_live(),
+            _ => Some(self.domain.clone()),
         };
         let absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
         let is_told = !self.is_by_age(walk) && !places.touched.is_empty();
-        Checks { domain: !in_domain, place, absence, is_told }
+        Checks { domain, place, absence, is_told }
     }
 
     /// Walks; `None` if this exceeds the budget before the page is full.
@@ -87,7 +89,8 @@ impl<'s> Search<'s, '_> {
                 return Ok(None);
             }
             let slot = slot_of_key(key);
-            if checks.domain && !self.domain.contains(slot) || checks.is_told && !places.is_told(slot) {
+            let is_outside = checks.domain.as_ref().is_some_and(|domain| !domain.contains(slot));
+            if is_outside || checks.is_told && !places.is_told(slot) {
                 cost += step_cost;
                 continue;
             }
@@ -100,7 +103,12 @@ impl<'s> Search<'s, '_> {
                 Some((values, between)) if has_value(key) && values.is_between_edges(key) => between,
                 _ => &asked,
             };
-            let Some(held) = self.verify(slot, asked, steps)? else { continue };
+            let held = if asked.are_all_hits {
+                Held::InForce
+            } else {
+                let Some(held) = self.verify(slot, asked, steps)? else { continue };
+                held
+            };
             let checks_place = checks.place || checks.absence && !has_value(key);
             if checks_place && !self.stands_at(key, &held) {
                 continue;

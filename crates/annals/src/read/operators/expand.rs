@@ -19,6 +19,8 @@ use crate::structures::key_set::Range;
 /// Entities of a frontier whose links are looked up together, before the first of them is followed: so the processor
 /// waits for the memory of all of them together.
 pub(in crate::read) const TOGETHER: usize = 32;
+/// A frontier of this many entities needs no memory: many reads begin at one.
+const FEW: usize = 4;
 /// Number of links between two checks for cancellation.
 const LINKS_UNCHECKED: usize = 4_096;
 
@@ -121,13 +123,15 @@ impl<'s> Expand<'s> {
         }))
     }
 
-    /// Calls `take` with every link of the entities at `frontier`, entity by entity, each with its direction.
+    /// Calls `take` with every link of the entities of a frontier, entity by entity, each with its direction. `slot_of`
+    /// gives the slot of an entity.
     ///
     /// Errors: `Cancelled`, and those of `take`.
     #[inline]
-    pub(in crate::read) fn each(
+    pub(in crate::read) fn each<E>(
         &self,
-        frontier: &[u32],
+        frontier: &[E],
+        slot_of: impl Fn(&E) -> u32,
         directions: &[Direction],
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
@@ -145,23 +149,40 @@ impl<'s> Expand<'s> {
         };
         let present = directions.iter().map(|direction| self.present_type(*direction));
         let present: Option<SmallVec<[Option<Symbol>; 2]>> = present.collect();
-        let mut found = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
-        for slots in frontier.chunks(TOGETHER) {
+        let Some(types) = present else { return self.each_checked(frontier, slot_of, directions, take) };
+        let mut found: SmallVec<[_; FEW]> = SmallVec::new();
+        for together in frontier.chunks(TOGETHER) {
             self.snapshot.check_cancelled()?;
-            let pairs = slots.iter().flat_map(|slot| directions.iter().map(|direction| (*slot, *direction)));
-            let Some(types) = &present else {
-                for (slot, direction) in pairs {
-                    let mut links = self.links(slot, direction, None);
-                    links.try_for_each(|link| take(slot, direction, link))?;
-                }
-                continue;
-            };
             found.clear();
-            for (slot, direction) in pairs {
-                found.push((slot, direction, self.snapshot.graph().neighbors(slot, direction)));
+            found.reserve(together.len() * directions.len());
+            for one in together {
+                for direction in directions {
+                    let slot = slot_of(one);
+                    found.push((slot, *direction, self.snapshot.graph().neighbors(slot, *direction)));
+                }
             }
             for ((slot, direction, neighbors), type_name) in found.iter().zip(types.iter().cycle()) {
                 neighbors.try_each(*type_name, |link| take(*slot, *direction, link))?;
+            }
+        }
+        Ok(())
+    }
+
+    // A function of its own, so that `take` becomes part of the loop over present links.
+    fn each_checked<E>(
+        &self,
+        frontier: &[E],
+        slot_of: impl Fn(&E) -> u32,
+        directions: &[Direction],
+        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        for together in frontier.chunks(TOGETHER) {
+            self.snapshot.check_cancelled()?;
+            for slot in together.iter().map(&slot_of) {
+                for direction in directions {
+                    let mut links = self.links(slot, *direction, None);
+                    links.try_for_each(|link| take(slot, *direction, link))?;
+                }
             }
         }
         Ok(())
@@ -197,7 +218,7 @@ impl Iterator for SeenLinks<'_> {
     fn next(&mut self) -> Option<Link> {
         match self {
             SeenLinks::Present(links) => links.next(),
-            SeenLinks::Chosen(links) => links.next(),
+            SeenLinks::Chosen(links) => links.next().map(Link::in_registers),
         }
     }
 }

@@ -12,14 +12,13 @@ impl Snapshot {
     /// Errors: those of reading history; `Corrupted` if there is none.
     #[inline]
     pub(crate) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
-        let table = self.graph().table(kind);
-        // Most reads are of the present without spilled values, and read nothing more.
-        if self.is_plain() && !table.spill.is_used() && table.is_live(slot) {
+        if self.is_plain_held(kind, slot) {
             return Ok(Held::InForce);
         }
         self.fetch_seen(kind, slot)
     }
 
+    #[inline(never)]
     fn fetch_seen(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         self.seen(kind, slot, true)?.ok_or_else(|| nothing_at(kind, slot))
     }
@@ -61,12 +60,13 @@ impl Snapshot {
     }
 }
 
-/// Appends a handle of a fetched instance to a list. It is built in place: building it first and moving it would write
-/// it in parts and read it as a whole, for which the processor waits longer than for the rest of a step.
+/// Appends a handle of a fetched instance to a list. That of a version in force is built in place: building it first and
+/// moving it would write it in parts and read it as a whole, for which the processor waits longer than for the rest of a
+/// step.
 #[inline]
 pub(in crate::read) fn push_handle<T>(list: &mut Vec<T>, held: Held, make: impl Fn(Held) -> T) {
     match held {
-        Held::InForce => list.resize_with(list.len() + 1, || make(Held::InForce)),
+        Held::InForce => list.push(make(Held::InForce)),
         read => list.push(make(read)),
     }
 }

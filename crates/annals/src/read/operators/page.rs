@@ -65,10 +65,12 @@ impl Weighing {
     }
 
     /// Adds an instance to the page; true if the page is full with it.
+    #[inline]
     fn is_full_with(&mut self, snapshot: &Snapshot, kind: TypeKind, slot: u32, held: &Held) -> bool {
-        if self.is_needed {
-            self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
+        if !self.is_needed {
+            return false;
         }
+        self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
         self.bytes >= self.bytes_max
     }
 }

@@ -89,17 +89,20 @@ impl Breadth {
         Ok(())
     }
 
+    #[inline]
     fn check(&self, count: usize, what: &str) -> Result<()> {
-        if count <= self.visited_max {
-            return Ok(());
-        }
-        Err(Error::new(
+        if count <= self.visited_max { Ok(()) } else { Err(self.too_large(what)) }
+    }
+
+    #[cold]
+    fn too_large(&self, what: &str) -> Error {
+        Error::new(
             ErrorKind::TooLarge,
             format!(
                 "walk: expected to visit at most {} {what} (visited_max); narrow types or depth, or raise the bound",
                 self.visited_max
             ),
-        ))
+        )
     }
 }
 

@@ -135,14 +135,21 @@ impl<'s> Steps<'s> {
         frontier: &[u32],
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
-        let Some(crossing) = &self.crossing else { return way.expand.each(frontier, directions, take) };
-        way.expand.each(frontier, directions, |from, direction, link| {
-            if crossing.holds_at(self.snapshot, link.relationship)? {
-                take(from, direction, link)
-            } else {
-                Ok(())
-            }
-        })
+        let Some(crossing) = &self.crossing else {
+            return way.expand.each(frontier, |slot| *slot, directions, take);
+        };
+        way.expand.each(
+            frontier,
+            |slot| *slot,
+            directions,
+            |from, direction, link| {
+                if crossing.holds_at(self.snapshot, link.relationship)? {
+                    take(from, direction, link)
+                } else {
+                    Ok(())
+                }
+            },
+        )
     }
 
     /// True if every relationship is followed in both directions.

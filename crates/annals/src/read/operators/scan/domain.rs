@@ -25,6 +25,8 @@ pub(in crate::read) struct Domain<'g> {
 struct Union<'g> {
     sets: SmallVec<[&'g SlotSet; 2]>,
     len: usize,
+    // True if it has every live instance, except proxies, and no other.
+    is_everything_live: bool,
     // The types, if it consists of the live instances of types: their rows have the type, too.
     types: Vec<Symbol>,
 }
@@ -60,7 +62,12 @@ impl<'g> Domain<'g> {
         sets.extend(reach.other.then(|| table.dead_slots()));
         sets.extend(reach.proxies.then_some(&table.lists.proxies.present));
         let len = sets.iter().map(|set| set.len()).sum();
-        domain.unions.push(Union { sets, len, types: Vec::new() });
+        domain.unions.push(Union {
+            sets,
+            len,
+            is_everything_live: reach.live && reach.is_exact(),
+            types: Vec::new(),
+        });
         domain
     }
 
@@ -77,7 +84,7 @@ impl<'g> Domain<'g> {
     /// Restricts it to these slots.
     pub(in crate::read) fn of_slots(&mut self, slots: &'g SlotSet) {
         let sets = SmallVec::from_slice(&[slots]);
-        self.unions.push(Union { sets, len: slots.len(), types: Vec::new() });
+        self.unions.push(Union { sets, len: slots.len(), is_everything_live: false, types: Vec::new() });
     }
 
     /// Restricts it to entities with one of these classifications.
@@ -102,6 +109,9 @@ impl<'g> Domain<'g> {
             union.len += self.table.lists.proxies.present.len();
             union.sets.push(&self.table.lists.proxies.present);
         }
+        // Lists of types and classifications have live instances only.
+        union.is_everything_live =
+            reach.is_exact() && union.sets.len() == 1 && union.len == self.table.live_slots().len();
         // The list of all instances adds nothing to a list of some.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {
             self.unions.clear();
@@ -111,9 +121,14 @@ impl<'g> Domain<'g> {
 
     /// True if it contains every live instance, except proxies.
     pub(in crate::read) fn is_everything_live(&self) -> bool {
-        let [union] = &self.unions[..] else { return false };
-        let [set] = &union.sets[..] else { return false };
-        std::ptr::eq(*set, self.table.live_slots()) || set.len() == self.table.live_slots().len()
+        self.unions.iter().all(|union| union.is_everything_live)
+    }
+
+    /// The sets that an instance known to be live and no proxy may be outside of; `None` if there are none.
+    pub(in crate::read) fn beside_live(&self) -> Option<Domain<'g>> {
+        let unions = self.unions.iter().filter(|union| !union.is_everything_live).cloned();
+        let unions: SmallVec<[Union<'g>; 1]> = unions.collect();
+        (!unions.is_empty()).then_some(Domain { table: self.table, unions })
     }
 
     /// An upper bound of its size.
@@ -155,13 +170,16 @@ impl<'g> Domain<'g> {
     /// True if it contains the slot.
     #[inline]
     pub(in crate::read) fn contains(&self, slot: u32) -> bool {
-        self.unions.iter().all(|union| {
-            if union.types.is_empty() {
-                return union.sets.iter().any(|set| set.contains(slot));
-            }
-            self.table.is_live(slot)
-                && self.table.row(slot).is_some_and(|row| union.types.binary_search(&row.type_name()).is_ok())
+        self.unions.iter().all(|union| match union.types.is_empty() {
+            true => union.sets.iter().any(|set| set.contains(slot)),
+            false => self.is_of(slot, &union.types),
         })
+    }
+
+    #[inline(never)]
+    fn is_of(&self, slot: u32, types: &[Symbol]) -> bool {
+        let row = self.table.row(slot).filter(|_| self.table.is_live(slot));
+        row.is_some_and(|row| types.binary_search(&row.type_name()).is_ok())
     }
 
     /// The slots after `after`, ascending; or before it, descending.
@@ -204,7 +222,8 @@ impl<'g> Domain<'g> {
                 *bits &= kept;
             }
         }
-        Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
+        let word = first_word(is_descending);
+        Slots { domain: self, of: PhantomData, page, pages, words, word, is_descending }
     }
 
     /// All slots, ascending.
@@ -218,14 +237,14 @@ impl<'g> Domain<'g> {
         after: Option<u32>,
         is_descending: bool,
     ) -> Slots<'g, Domain<'g>> {
-        let Slots { page, pages, words, .. } = self.slots(after, is_descending);
-        Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
+        let Slots { page, pages, words, word, .. } = self.slots(after, is_descending);
+        Slots { domain: self, of: PhantomData, page, pages, words, word, is_descending }
     }
 }
 
 impl<'g> Union<'g> {
     fn new(names: &[Symbol], extents: &'g Extents, is_used: bool) -> Union<'g> {
-        let mut union = Union { sets: SmallVec::new(), len: 0, types: Vec::new() };
+        let mut union = Union { sets: SmallVec::new(), len: 0, is_everything_live: false, types: Vec::new() };
         union.add(names, extents, is_used);
         union
     }
@@ -258,7 +277,14 @@ pub(in crate::read) struct Slots<'g, D> {
     page: usize,
     pages: usize,
     words: [u64; PAGE_WORDS],
+    // The present word.
+    word: usize,
     is_descending: bool,
+}
+
+// The word of a page where a walk begins.
+fn first_word(is_descending: bool) -> usize {
+    if is_descending { PAGE_WORDS - 1 } else { 0 }
 }
 
 impl<'g, D: Borrow<Domain<'g>>> Slots<'g, D> {
@@ -268,6 +294,7 @@ impl<'g, D: Borrow<Domain<'g>>> Slots<'g, D> {
         let Some(next) = next.filter(|next| *next < self.pages) else { return false };
         self.page = next;
         self.words = self.domain.borrow().words(next);
+        self.word = first_word(self.is_descending);
         true
     }
 }
@@ -278,13 +305,14 @@ impl<'g, D: Borrow<Domain<'g>>> Iterator for Slots<'g, D> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         loop {
-            let mut words = self.words.iter();
+            // In this direction the words before the present one are empty.
             let found = if self.is_descending {
-                words.rposition(|bits| *bits != 0)
+                self.words[..=self.word].iter().rposition(|bits| *bits != 0)
             } else {
-                words.position(|bits| *bits != 0)
+                self.words[self.word..].iter().position(|bits| *bits != 0).map(|at| self.word + at)
             };
             if let Some(word) = found {
+                self.word = word;
                 let bits = self.words[word];
                 let bit = if self.is_descending {
                     u64::BITS - 1 - bits.leading_zeros()

@@ -35,7 +35,7 @@ impl<'d, 'g> Directed<'d, 'g> {
         Directed { range: set.range(low, high), is_descending, until, peeked: None }
     }
 
-    #[inline]
+    #[inline(always)] // As `Values::next_key`.
     pub(in crate::read) fn next(&mut self) -> Option<Key<'g>> {
         if self.peeked.is_some() {
             return self.peeked.take();
