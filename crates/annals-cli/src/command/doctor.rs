@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use annals_exchange::text::{counted, one_line};
 use annals_logs::Place;
-use annals_server::Limits;
 use clap::Args;
 use serde_json::json;
 
@@ -42,8 +41,21 @@ pub type ReadConfig = fn(&Path) -> Result<(Global, Serve), clap::Error>;
 pub fn run(context: &mut Context, arguments: &Arguments, global: &Global, read: ReadConfig) -> Outcome {
     let mut findings = Findings::default();
     findings.ok("program", concat!("annals ", env!("CARGO_PKG_VERSION")));
-    let (repository, settings) = read_settings(arguments.config.as_deref(), global, read, &mut findings);
-    let folder = match Place::parse(&repository)? {
+    let known = read_options(arguments.config.as_deref(), global, read, &mut findings);
+    if let Some((repository, options)) = known {
+        examine_repository(&repository, options, arguments, &mut findings)?;
+    }
+    print(context, &findings)?;
+    if findings.count(Level::Wrong) == 0 { Ok(()) } else { Err(Stop::Silent(FAILED)) }
+}
+
+fn examine_repository(
+    repository: &Path,
+    options: ServerOptions,
+    arguments: &Arguments,
+    findings: &mut Findings,
+) -> Outcome {
+    let folder = match Place::parse(repository)? {
         Place::Folder(folder) => Some(folder),
         Place::Log(_) => {
             let text = format!("{}: a log in a store", one_line(&repository.to_string_lossy()));
@@ -51,11 +63,9 @@ pub fn run(context: &mut Context, arguments: &Arguments, global: &Global, read: 
             None
         }
     };
-    let unit = read_unit(arguments, &mut findings);
-    let patient = Patient { folder, settings, unit, probe: arguments.probe.clone() };
-    examine(&patient, &mut findings);
-    print(context, &findings)?;
-    if findings.count(Level::Wrong) == 0 { Ok(()) } else { Err(Stop::Silent(FAILED)) }
+    let unit = read_unit(arguments, findings);
+    examine(&Patient { folder, options, unit, probe: arguments.probe.clone() }, findings);
+    Ok(())
 }
 
 fn print(context: &mut Context, findings: &Findings) -> Outcome {
@@ -85,60 +95,56 @@ fn print(context: &mut Context, findings: &Findings) -> Outcome {
     })
 }
 
-/// The repository, and the options of its server: those of the file, or the usual ones.
-fn read_settings(
+/// The repository, and the options of its server, as far as they are known. `None` if there is a configuration file that
+/// does not read: then nothing is known.
+fn read_options(
     config: Option<&Path>,
     global: &Global,
     read: ReadConfig,
     findings: &mut Findings,
-) -> (PathBuf, ServerOptions) {
-    let limits = Limits::default();
-    let usual = ServerOptions {
-        config: config.map(Path::to_owned),
-        listen: None,
-        connections_max: limits.connections_max,
-        memory_bytes_max: global.memory_bytes_max,
-        stop_time_ms: u64::try_from(limits.stop_time.as_millis()).unwrap_or(u64::MAX),
-        is_read_only: false,
+) -> Option<(PathBuf, ServerOptions)> {
+    let Some(path) = config else {
+        let memory_bytes_max = global.memory_bytes_max;
+        return Some((
+            global.repository.clone(),
+            ServerOptions { memory_bytes_max, ..ServerOptions::default() },
+        ));
     };
-    let Some(path) = config else { return (global.repository.clone(), usual) };
     let (of_file, serve) = match read(path) {
         Ok(told) => told,
         Err(error) => {
             let text = error.to_string();
-            let text = text.trim().trim_start_matches("error: ").lines().next().unwrap_or_default();
+            let text = text.trim().trim_start_matches("error: ").trim_start_matches("configuration ");
+            let text = text.lines().next().unwrap_or_default();
             findings.wrong("configuration", text, "correct the file: docs/http.md has its rules");
-            return (global.repository.clone(), usual);
+            return None;
         }
     };
     let access = serve.access();
     match access.check(serve.listen).and_then(|()| access.check_files()) {
         Ok(()) => findings.ok("configuration", path.display().to_string()),
         Err(error) => {
-            findings.wrong(
-                "configuration",
-                error.to_string(),
-                "docs/security.md; ask as the user of the server",
-            );
+            let remedy = "docs/security.md; ask as the user of the server";
+            findings.wrong("configuration", error.to_string(), remedy);
         }
     }
     let repository = if global.is_repository_named { &global.repository } else { &of_file.repository };
-    let settings = ServerOptions {
+    let options = ServerOptions {
+        config: Some(path.to_owned()),
         listen: Some(serve.listen),
-        connections_max: serve.connections_max,
+        connections_max: Some(serve.connections_max),
         memory_bytes_max: of_file.memory_bytes_max,
         stop_time_ms: serve.stop_time_ms,
         is_read_only: serve.read_only,
-        ..usual
     };
-    (repository.clone(), settings)
+    Some((repository.clone(), options))
 }
 
 /// The unit that is named, or beside a configuration the one of this machine.
 fn read_unit(arguments: &Arguments, findings: &mut Findings) -> Option<UnitFile> {
     let found = || arguments.config.as_ref().and_then(|_| UnitFile::find());
     let Some(path) = arguments.unit.clone().or_else(found) else {
-        findings.ok("unit", "none is named, and none is looked at");
+        findings.ok("unit", "none is looked at: --unit names one, and --config looks for annals.service");
         return None;
     };
     match UnitFile::read(&path) {

@@ -61,19 +61,21 @@ fn write(path: &Path, bytes: &[u8]) -> Outcome {
 fn manual(root: &Command) -> Vec<(String, String)> {
     let mut pages = Vec::new();
     let mut waiting = vec![(PROGRAM.to_owned(), root.clone())];
-    while let Some((name, command)) = waiting.pop() {
+    while let Some((called, command)) = waiting.pop() {
         let below = command.get_subcommands().filter(|below| !below.is_hide_set());
-        waiting.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
-        pages.push((name.clone(), page(&name, command)));
+        waiting.extend(below.map(|below| (format!("{called} {}", below.get_name()), below.clone())));
+        let name = called.replace(' ', "-");
+        let text = page(&name, called, command);
+        pages.push((name, text));
     }
     pages.sort_unstable();
     pages
 }
 
 /// One page. The options of every command are on the first one only.
-fn page(name: &str, command: Command) -> String {
+fn page(name: &str, called: String, command: Command) -> String {
     let help = command.get_after_help().map(ToString::to_string);
-    let command = command.bin_name(name.replace('-', " ")).display_name(name).disable_help_subcommand(true);
+    let command = command.bin_name(called).display_name(name).disable_help_subcommand(true);
     let man = Man::new(command.after_help("")).title(name).section("1").date("").manual("Annals");
     let man = man.source(concat!("annals ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -148,6 +150,8 @@ mod tests {
         );
         assert!(!names.contains(&"annals-man"), "it is hidden");
         let find = &pages.iter().find(|(name, _)| name == "annals-find").expect("a page").1;
+        let back = &pages.iter().find(|(name, _)| name == "annals-take-back").expect("a page").1;
+        assert!(back.contains("annals take\\-back"), "{back}");
         assert!(find.contains(".SH EXAMPLES\n.nf\n") && !find.contains("\\-\\-repository"), "{find}");
     }
 }

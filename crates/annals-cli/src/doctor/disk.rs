@@ -37,8 +37,8 @@ const KINDS: [(i128, &str, &str); 6] = [
 /// Looks at the disk of a folder.
 pub fn examine(folder: &Path, patient: &Patient, findings: &mut Findings) {
     examine_kind(folder, findings);
-    examine_room(folder, patient.settings.is_read_only, findings);
-    if patient.settings.is_read_only {
+    examine_room(folder, patient.options.is_read_only, findings);
+    if patient.options.is_read_only {
         return findings.ok("sync", "not measured: the server only reads");
     }
     match probe_folder(folder, patient.probe.as_deref()).and_then(|beside| {

@@ -24,7 +24,7 @@ struct Running {
 pub fn examine(folder: Option<&Path>, patient: &Patient, findings: &mut Findings) -> Option<u32> {
     let running = folder.and_then(|folder| look_for_server(folder, findings));
     let port = running.as_ref().map(|running| running.port);
-    if let Some(listen) = patient.settings.listen.filter(|listen| listen.port() != 0) {
+    if let Some(listen) = patient.options.listen.filter(|listen| listen.port() != 0) {
         examine_port(listen, port == Some(listen.port()), findings);
     }
     running.and_then(|running| running.process)

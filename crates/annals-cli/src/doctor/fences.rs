@@ -19,9 +19,9 @@ pub fn examine(unit: &UnitFile, patient: &Patient, findings: &mut Findings) {
     examine_user(unit, findings);
     examine_fences(unit, patient, findings);
     if let Some(time) = unit.value("TimeoutStopSec").and_then(time)
-        && time < Duration::from_millis(patient.settings.stop_time_ms + CHECKPOINT_TIME_MS)
+        && time < Duration::from_millis(patient.options.stop_time_ms + CHECKPOINT_TIME_MS)
     {
-        let needed = (patient.settings.stop_time_ms + CHECKPOINT_TIME_MS).div_ceil(1_000);
+        let needed = (patient.options.stop_time_ms + CHECKPOINT_TIME_MS).div_ceil(1_000);
         let text = format!(
             "{}: TimeoutStopSec: expected at least {needed} s, which are stop-time-ms and a checkpoint, found {} s",
             unit.path.display(),
@@ -46,7 +46,7 @@ fn examine_start(unit: &UnitFile, patient: &Patient, findings: &mut Findings) {
         findings.wrong("unit", text, format!("install annals there, or name it with {EDIT}"));
     }
     let named = words.iter().skip_while(|word| **word != "--config").nth(1);
-    if let (Some(named), Some(config)) = (named, &patient.settings.config)
+    if let (Some(named), Some(config)) = (named, &patient.options.config)
         && Path::new(named) != config
     {
         let text = format!("the unit reads {named}, not {}", config.display());
@@ -69,7 +69,7 @@ fn examine_user(unit: &UnitFile, findings: &mut Findings) {
 }
 
 fn examine_fences(unit: &UnitFile, patient: &Patient, findings: &mut Findings) {
-    if let Some(folder) = patient.folder.as_deref().filter(|_| !patient.settings.is_read_only) {
+    if let Some(folder) = patient.folder.as_deref().filter(|_| !patient.options.is_read_only) {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let states = unit.words("StateDirectory").into_iter();
         let mut open: Vec<PathBuf> = states.map(|name| Path::new("/var/lib").join(name)).collect();
@@ -87,7 +87,7 @@ fn examine_fences(unit: &UnitFile, patient: &Patient, findings: &mut Findings) {
             findings.wrong("unit", text, format!("add ReadWritePaths={} with {EDIT}", folder.display()));
         }
     }
-    let Some(listen) = patient.settings.listen else { return };
+    let Some(listen) = patient.options.listen else { return };
     let is_near =
         |word: &&str| matches!(*word, "localhost" | "127.0.0.0/8" | "127.0.0.1" | "::1" | "::1/128");
     let denies = unit.words("IPAddressDeny").contains(&"any");

@@ -14,8 +14,8 @@ const FILES_BESIDE: u64 = 256 + 64 + 256 + 32;
 pub fn examine(patient: &Patient, server: Option<u32>, findings: &mut Findings) {
     let unit = patient.unit.as_ref();
     let bound = unit.and_then(|unit| unit.size("MemoryMax"));
-    examine_memory(patient.settings.memory_bytes_max, bound, memory_of_machine(), findings);
-    examine_files(patient.settings.connections_max, files_of(unit, server), findings);
+    examine_memory(patient.options.memory_bytes_max, bound, memory_of_machine(), findings);
+    examine_files(patient.options.connections_max, files_of(unit, server), findings);
 }
 
 /// Compares the budget with what the unit and the machine have. Units: bytes.
@@ -82,7 +82,8 @@ fn files_of(unit: Option<&UnitFile>, server: Option<u32>) -> Option<(u64, &'stat
 }
 
 /// Compares the files with the connections of the options.
-fn examine_files(connections_max: usize, known: Option<(u64, &str)>, findings: &mut Findings) {
+fn examine_files(connections_max: Option<usize>, known: Option<(u64, &str)>, findings: &mut Findings) {
+    let connections_max = connections_max.unwrap_or_default();
     let needed = (connections_max as u64).saturating_add(FILES_BESIDE);
     match known {
         Some((files, of)) if files < needed => {
@@ -135,7 +136,7 @@ mod tests {
     fn connections_need_files() {
         for (files, level) in [(32_768, Level::Ok), (1_024, Level::Warning)] {
             let mut findings = Findings::default();
-            examine_files(20_000, Some((files, "the unit")), &mut findings);
+            examine_files(Some(20_000), Some((files, "the unit")), &mut findings);
             assert_eq!(findings.0[0].level, level);
         }
     }

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use super::unit::UnitFile;
 
 /// The options of a server that the doctor compares with its machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
     /// The configuration file, if there is one.
     pub config: Option<PathBuf>,
     /// The address to listen at; `None` if nobody named one.
     pub listen: Option<SocketAddr>,
-    /// Most open connections.
-    pub connections_max: usize,
+    /// Most open connections; `None` if nobody named them.
+    pub connections_max: Option<usize>,
     /// The memory budget. Units: bytes.
     pub memory_bytes_max: Option<u64>,
     /// Longest time for requests in progress to end after a signal. Units: milliseconds.
@@ -28,7 +28,7 @@ pub struct Patient {
     /// The folder of the repository; `None` for a log in a store.
     pub folder: Option<PathBuf>,
     /// The options of its server.
-    pub settings: ServerOptions,
+    pub options: ServerOptions,
     /// The unit that starts it.
     pub unit: Option<UnitFile>,
     /// A folder for the probe file, instead of the one that has the repository.
