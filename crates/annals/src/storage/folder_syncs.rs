@@ -99,7 +99,7 @@ mod tests {
                 })
             });
             has_begun.recv().unwrap();
-            let others: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| syncs.sync(&sync))).collect();
+            let others: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| syncs.sync(sync))).collect();
             while Arc::strong_count(&syncs.state().next) < 1 + THREADS {
                 std::thread::yield_now();
             }
