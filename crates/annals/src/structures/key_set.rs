@@ -8,6 +8,7 @@ use std::ops::Bound;
 
 mod builder;
 mod node;
+mod piece;
 mod range;
 mod rank;
 mod run;
@@ -41,6 +42,7 @@ pub(crate) mod leaf;
 
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
+pub(crate) use piece::Piece;
 pub(crate) use range::Range;
 use run::Run;
 pub(crate) use set_key::Key;

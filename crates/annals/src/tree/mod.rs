@@ -6,4 +6,5 @@ mod path;
 
 pub(crate) use declared_text::{coerced, coerced_leaf};
 pub use item::{Branch, Item};
+pub(crate) use path::PathSteps;
 pub use path::{Axis, NameTest, PlaceTest, TreePath, TreeStep};

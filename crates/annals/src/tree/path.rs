@@ -184,10 +184,20 @@ impl FromStr for TreePath {
 
 impl Display for TreePath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.steps.is_empty() {
+        PathSteps(&self.steps).fmt(out)
+    }
+}
+
+/// The steps of a path, or its first ones. Written as the path of them.
+#[derive(Clone, Copy)]
+pub(crate) struct PathSteps<'p>(pub(crate) &'p [TreeStep]);
+
+impl Display for PathSteps<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
             return out.write_char('/');
         }
-        self.steps.iter().try_for_each(|step| step.fmt(out))
+        self.0.iter().try_for_each(|step| step.fmt(out))
     }
 }
 
@@ -234,7 +244,7 @@ struct Reader<'t> {
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     fn path(mut self) -> Result<TreePath> {
         if self.text.len() > PATH_BYTES_MAX {
             return Err(
@@ -324,7 +334,7 @@ impl Reader<'_> {
     }
 
     /// The text up to the closing bracket; texts in quotes may contain brackets.
-    fn bracketed(&mut self) -> Result<String> {
+    fn bracketed(&mut self) -> Result<&'t str> {
         let start = self.at;
         let mut quote = None;
         let mut characters = self.text[start..].char_indices();
@@ -339,7 +349,7 @@ impl Reader<'_> {
                     let inner = &self.text[start..start + offset];
                     return match inner.trim() {
                         "" => Err(self.error("expected a condition, or a place, in the brackets")),
-                        inner => Ok(inner.to_owned()),
+                        inner => Ok(inner),
                     };
                 }
                 (None, _) => {}

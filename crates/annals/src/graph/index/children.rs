@@ -2,6 +2,8 @@
 //! names.
 #![expect(clippy::expect_used, reason = "each change is to one of the sets in `SETS`")]
 
+use std::ops::Bound;
+
 use super::event::Event;
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
@@ -34,7 +36,10 @@ pub(crate) struct Children {
 impl Children {
     /// Relationships to the children with this name: one, unless copies of other collections have the same name.
     pub(crate) fn named(&self, parent: u32, group: ChildGroup, name: &[u8]) -> impl Iterator<Item = u32> {
-        self.named.prefix(&name_prefix(parent, group, name)).map(relationship_of)
+        let prefix = name_prefix(parent, group, name);
+        // Most look-ups want the first one only, so the end is not looked up.
+        let keys = self.named.range(Bound::Included(&prefix), Bound::Unbounded);
+        keys.take_while(move |key| key.starts_with(&prefix)).map(relationship_of)
     }
 
     /// Relationships that led to children with this name.

@@ -5,6 +5,7 @@ use super::by_plan::Leg;
 use super::by_plan::{Search, Steps};
 use super::explain;
 use super::gather::{Candidates, Found};
+use super::many_at_once::{Checks, Pace};
 use super::plan::Walk;
 use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
@@ -15,23 +16,8 @@ use crate::read::operators::sort::absent_key;
 use crate::read::past::held::Held;
 use crate::structures::key_set::Key;
 
-/// Cost of a step along times or ids. Units: steps over a key of values.
-const STEP_COST: usize = 10;
-/// Cost of finding that a candidate has another place in the order. Units: the same.
+/// Cost of finding that a candidate has another place in the order. Units: steps over a key of values.
 const ELSEWHERE_COST: usize = 20;
-
-/// Conditions that a walk does not guarantee for its candidates.
-struct Checks<'s> {
-    /// That they belong to this domain.
-    domain: Option<Domain<'s>>,
-    /// That their place is the one where the walk found them: the index holds more than this view sees, or one instance
-    /// at several places.
-    place: bool,
-    /// That they lack the property.
-    absence: bool,
-    /// That no event has changed them since the position of the indexes.
-    is_told: bool,
-}
 
 impl<'s> Search<'s, '_> {
     fn checks(&self, walk: &Walk<'s>, places: &Places<'s>) -> Checks<'s> {
@@ -57,11 +43,10 @@ impl<'s> Search<'s, '_> {
         &self,
         walk: &Walk<'s>,
         places: &Places<'s>,
-        leg: Leg<'_>,
+        Leg { after, budget }: Leg<'_>,
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
-        let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
         // All instances of a run have the same value.
         let answered = if let Walk::Run(run) = walk { run.answered } else { None };
@@ -79,28 +64,36 @@ impl<'s> Search<'s, '_> {
         let mut walker = Walker::start(walk, places, &self.domain, after);
         let mut known = <[Vec<u8>; 2]>::default();
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
-        let verified_cost = places.verified_cost();
-        let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
-        let mut cost = 0;
-        while let Some(key) = walker.next() {
+        let mut pace = Pace::new(budget, places.verified_cost(), walker.is_along_values());
+        let are_taken_together =
+            self.are_taken_together(&checks, between.as_ref().map_or(&asked, |(_, between)| between));
+        let mut is_tried = are_taken_together;
+        loop {
+            if is_tried {
+                self.take_together(walk, &mut walker, &checks, (&mut page, &mut pace), steps, make)?;
+            }
+            let Some(key) = walker.next() else { break };
             self.bound.visit(self.snapshot)?;
             steps.candidates += 1;
-            if budget.is_some_and(|budget| cost > budget) {
+            if pace.is_too_much() {
                 return Ok(None);
             }
+            let is_between =
+                has_value(key) && between.as_ref().is_none_or(|(values, _)| values.is_between_edges(key));
+            is_tried = are_taken_together && is_between;
             let slot = slot_of_key(key);
             let is_outside = checks.domain.as_ref().is_some_and(|domain| !domain.contains(slot));
             if is_outside || checks.is_told && !places.is_told(slot) {
-                cost += step_cost;
+                pace.cost += pace.step_cost;
                 continue;
             }
             if is_of_times && self.is_known_elsewhere(places, key, &mut known) {
-                cost += ELSEWHERE_COST;
+                pace.cost += ELSEWHERE_COST;
                 continue;
             }
-            cost += verified_cost;
+            pace.cost += pace.verified_cost;
             let asked = match &between {
-                Some((values, between)) if has_value(key) && values.is_between_edges(key) => between,
+                Some((_, between)) if is_between => between,
                 _ => &asked,
             };
             let held = if asked.are_all_hits {
@@ -159,7 +152,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// The place in the order of a candidate of a walk.
-    fn place_of(&self, walk: &Walk, key: Key, held: &Held) -> Vec<u8> {
+    pub(super) fn place_of(&self, walk: &Walk, key: Key, held: &Held) -> Vec<u8> {
         let mut place = Vec::with_capacity(key.len() + 1);
         if matches!(walk, Walk::Values(_)) && has_value(key) {
             sort_key(key, self.sorting.is_last_descending(), &mut place);
@@ -295,6 +288,63 @@ mod tests {
                 let told = snapshot.explain_entities(&find)?;
                 assert_eq!(told.found, found, "{find}");
                 assert!(told.verified <= compared, "{find}: {} compared", told.verified);
+            }
+        }
+        Ok(())
+    }
+
+    /// Candidates that need no check are taken many at once, up to the end of the page, of a leaf and of the bound, and up to
+    /// values at the edges of a range.
+    #[test]
+    fn a_page_of_any_size_begins_and_ends_where_it_must() -> Result<()> {
+        let repository = Repository::in_memory();
+        repository.transact(|t| {
+            (0..1_000).try_for_each(|number| {
+                let entity = NewEntity::new(if number % 3 == 0 { "a" } else { "b" });
+                let entity = entity.property("number", number / 4).property("few", number % 3);
+                t.create_entity(entity).map(drop)
+            })
+        })?;
+        let snapshot = repository.snapshot().settled();
+        for text in [
+            "all order by number",
+            "all order by number desc",
+            "all where number >= 10 and number < 200 order by number",
+            "all where number >= 10 and number <= 200 order by number desc",
+            "all where number between 30 and 31 order by number desc",
+            "all where few = 1",
+            "all",
+            "b order by number",
+            "a where number > 10 order by number desc",
+            "a where few = 0 and number > 5",
+            "b order by few desc",
+        ] {
+            let all = Find::parse(&format!("{text} limit 1000").replace("all", ""))?;
+            let found = snapshot.find_ids_by_plan(TypeKind::Entity, &all, 0)?.expect("a plan").items;
+            for (limit, offset) in [1, 2, 63, 64, 65, 128, 1_000]
+                .iter()
+                .flat_map(|limit| [0, 1, 64, 129, 800].map(|offset| (*limit, offset)))
+            {
+                let find = Find { limit, offset, ..all.clone() };
+                let expected: Vec<Id> = found.iter().skip(offset).take(limit).cloned().collect();
+                let mut next = None;
+                for plan in 0.. {
+                    let Some(page) = snapshot.find_ids_by_plan(TypeKind::Entity, &find, plan)? else { break };
+                    assert_eq!(page.items, expected, "{find} by plan {plan}");
+                    assert_eq!(page.next.is_some(), found.len() > offset + limit, "{find} by plan {plan}");
+                    assert_eq!(*next.get_or_insert(page.next.clone()), page.next, "{find} by plan {plan}");
+                }
+                let told = snapshot.explain_entities(&find)?;
+                let is_walk = told.plans.len() == 1 && told.plans[0].starts_with("walk");
+                if text.starts_with("all") && is_walk && found.len() > offset + limit {
+                    assert_eq!(told.candidates, offset + limit + 1, "{find}");
+                    assert_eq!(told.visited, told.candidates, "{find}");
+                }
+                let bounded = |visited_max| snapshot.explain_entities(&Find { visited_max, ..find.clone() });
+                assert_eq!(bounded(told.visited)?.found, expected.len(), "{find}");
+                if told.visited > 0 {
+                    assert_eq!(bounded(told.visited - 1).unwrap_err().kind(), ErrorKind::TooLarge, "{find}");
+                }
             }
         }
         Ok(())

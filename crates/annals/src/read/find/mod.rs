@@ -10,6 +10,7 @@ mod in_place;
 mod walk;
 mod by_plan;
 mod gather;
+mod many_at_once;
 mod listing;
 mod explain;
 mod hints;

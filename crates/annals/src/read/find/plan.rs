@@ -55,7 +55,7 @@ pub(super) struct ValueWalk {
     pub(super) narrowed: usize,
     /// The conditions of which only keys at the edges can fail, and the beginnings of the keys at the edges.
     pub(super) answered: SmallVec<[usize; 2]>,
-    edges: SmallVec<[Vec<u8>; 2]>,
+    pub(super) edges: SmallVec<[Vec<u8>; 2]>,
 }
 
 impl ValueWalk {

@@ -8,7 +8,7 @@ use crate::read::operators::scan::bounds::{ALL_KEYS, Bounds};
 use crate::read::operators::scan::domain::{Domain, Slots};
 use crate::read::operators::scan::keys::Directed;
 use crate::read::operators::sort::{ABSENT, PRESENT, append_slot, slot_of};
-use crate::structures::key_set::{Key, KeySet, Range};
+use crate::structures::key_set::{Key, KeySet, Piece, Range};
 
 /// Candidates in the order of the search.
 pub(super) struct Walker<'d, 'g> {
@@ -20,7 +20,7 @@ pub(super) struct Walker<'d, 'g> {
 enum Source<'d, 'g> {
     Slots(Slots<'g, &'d Domain<'g>>),
     Values(Box<Values<'d, 'g>>),
-    Run(Range<'g>),
+    Run(Directed<'d, 'g>),
     Stamps(Box<InPlace<'d, 'g>>),
     Ids(Box<InPlace<'d, 'g>>),
 }
@@ -40,6 +40,8 @@ pub(super) struct Values<'d, 'g> {
     current: Option<Directed<'d, 'g>>,
     past: Option<Directed<'d, 'g>>,
     is_descending: bool,
+    // The beginnings of keys that are checked one by one.
+    edges: &'d [Vec<u8>],
     absent: Absent<'d, 'g>,
 }
 
@@ -66,7 +68,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             }
             Walk::Run(run) => {
                 let set = indexes.values.get(run.property).expect("it was looked into for the plan");
-                Source::Run(keys_after(run, set, after))
+                Source::Run(Directed::of_range(keys_after(run, set, after)))
             }
             Walk::Stamps { is_updated, is_descending } => {
                 let order = if *is_updated { SlotOrder::Updated } else { SlotOrder::Created };
@@ -75,7 +77,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             Walk::Ids { is_descending } => {
                 Source::Ids(Box::new(InPlace::start(places, domain, SlotOrder::Id, *is_descending, after)))
             }
-            Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
+            Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, edges, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
                 let absent_after = after.filter(|_| is_behind_values).map(|key| slot_of(key, *is_descending));
                 let set = |sets: Option<&'g KeySet>| {
@@ -89,6 +91,7 @@ impl<'d, 'g> Walker<'d, 'g> {
                     current: set(indexes.values.get(*property)),
                     past: set(past),
                     is_descending: *is_descending,
+                    edges,
                     absent,
                 }))
             }
@@ -111,6 +114,33 @@ impl<'d, 'g> Walker<'d, 'g> {
         };
         self.slot = slot.to_be_bytes();
         Some(Key::from(&self.slot[..]))
+    }
+
+    /// The slots of the next candidates, as many as `slots` has room for, if nothing but the domain must be checked of
+    /// them; and the key of the last one, as [`Walker::next`] gives it. `None` if the next candidate comes alone.
+    pub(super) fn next_together(&mut self, slots: &mut [u32]) -> Option<(usize, Key<'_>)> {
+        let (piece, is_descending) = match &mut self.source {
+            Source::Run(keys) => (keys.next_piece(slots.len(), &[])?, false),
+            Source::Values(values) => (values.next_piece(slots.len())?, values.is_descending),
+            Source::Slots(all) => {
+                let mut count = 0;
+                for (place, slot) in slots.iter_mut().zip(all) {
+                    *place = slot;
+                    count += 1;
+                }
+                self.slot = slots[..count].last()?.to_be_bytes();
+                return Some((count, Key::from(&self.slot[..])));
+            }
+            Source::Stamps(_) | Source::Ids(_) => return None,
+        };
+        let (found, places) = (piece.keys().map(slot_of_key), slots.iter_mut());
+        match is_descending {
+            true => places.zip(found.rev()).for_each(|(place, slot)| *place = slot),
+            false => places.zip(found).for_each(|(place, slot)| *place = slot),
+        }
+        let mut keys = piece.keys();
+        let last = if is_descending { keys.next() } else { keys.next_back() };
+        Some((piece.len(), last?))
     }
 
     /// True if instances with one value are consecutive, by slot.
@@ -158,7 +188,7 @@ impl<'d, 'g> Values<'d, 'g> {
     ) -> Values<'d, 'g> {
         let directed = |set| Directed::new(set, &ALL_KEYS, after, is_descending);
         let (current, past) = (Some(directed(current)), past.map(directed));
-        Values { current, past, is_descending, absent: Absent::None }
+        Values { current, past, is_descending, edges: &[], absent: Absent::None }
     }
 
     fn next_absent(&mut self) -> Option<u32> {
@@ -167,6 +197,13 @@ impl<'d, 'g> Values<'d, 'g> {
         }
         match &mut self.absent {
             Absent::Here(slots) => slots.next(),
+            _ => None,
+        }
+    }
+
+    fn next_piece(&mut self, count: usize) -> Option<Piece<'g>> {
+        match (&mut self.current, &self.past) {
+            (Some(current), None) => current.next_piece(count, self.edges),
             _ => None,
         }
     }

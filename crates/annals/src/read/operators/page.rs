@@ -136,6 +136,28 @@ impl<'s, T> Filling<'s, T> {
         false
     }
 
+    /// The number of instances that [`Filling::add_together`] takes; zero if each must be weighed.
+    pub(in crate::read) fn room(&self) -> usize {
+        if self.weighing.is_needed { 0 } else { self.offset.saturating_add(self.limit - self.items.len()) }
+    }
+
+    /// Adds the next instances in the order, all of them in force, for which there is room; `place` returns the place of the
+    /// last one.
+    pub(in crate::read) fn add_together(
+        &mut self,
+        slots: &[u32],
+        place: impl FnOnce() -> Vec<u8>,
+        make: impl Fn(u32, Held) -> T,
+    ) {
+        let skipped = self.offset.min(slots.len());
+        self.offset -= skipped;
+        let slots = &slots[skipped..];
+        self.items.extend(slots.iter().map(|slot| make(*slot, Held::InForce)));
+        if self.items.len() == self.limit && !slots.is_empty() {
+            self.last = Some(place());
+        }
+    }
+
     pub(in crate::read) fn finish(self) -> Hits<T> {
         Hits { items: self.items, last: self.last.filter(|_| self.has_more) }
     }

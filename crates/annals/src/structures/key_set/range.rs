@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use super::node::HEIGHT_MAX;
+use super::piece::Piece;
 use super::run::Keys;
 use super::set_key::Key;
 use super::{Branch, FAN, Node};
@@ -73,6 +74,38 @@ impl<'a> Range<'a> {
             }
         };
         Range { ends: Some(ends) }
+    }
+
+    /// The next keys of one leaf, from the back if `is_back`; `None` at the end. They stay in the range until
+    /// [`Range::pass`].
+    pub(crate) fn ahead(&mut self, is_back: bool) -> Option<Piece<'a>> {
+        let (front, back) = self.ends.as_mut()?;
+        loop {
+            let is_one = front.leaf.is(back.leaf);
+            let (leaf, from, to) = match is_back {
+                true => (back.leaf, if is_one { front.at } else { 0 }, back.at),
+                false => (front.leaf, front.at, if is_one { back.at } else { front.leaf.len() }),
+            };
+            if from < to {
+                return Some(Piece::of_leaf(leaf, from, to));
+            }
+            if is_one {
+                return None;
+            }
+            match is_back {
+                true => back.move_to_previous_leaf(),
+                false => front.move_to_next_leaf(),
+            }
+        }
+    }
+
+    /// Removes the next `count` keys: not more than [`Range::ahead`] gave.
+    pub(crate) fn pass(&mut self, count: usize, is_back: bool) {
+        match &mut self.ends {
+            Some((_, back)) if is_back => back.at -= count,
+            Some((front, _)) => front.at += count,
+            None => {}
+        }
     }
 }
 

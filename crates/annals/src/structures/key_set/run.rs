@@ -80,7 +80,7 @@ impl<'b> Keys<'b> {
     }
 
     #[inline]
-    pub(super) fn range(self, range: Range<usize>) -> impl Iterator<Item = Key<'b>> + Clone {
+    pub(super) fn range(self, range: Range<usize>) -> impl DoubleEndedIterator<Item = Key<'b>> + Clone {
         range.map(move |index| self.get(index))
     }
 

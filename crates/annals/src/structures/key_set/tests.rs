@@ -390,10 +390,42 @@ proptest! {
                 prop_assert_eq!(found.map(Key::to_vec), wanted.cloned());
             }
             // The keys left between both ends are folded, a leaf at a time.
-            let mut left = Vec::new();
-            range.for_each(|key| left.push(key.to_vec()));
-            prop_assert_eq!(left, expected.cloned().collect::<Vec<_>>());
+            let left: Vec<Vec<u8>> = expected.cloned().collect();
+            let mut folded = Vec::new();
+            range.clone().for_each(|key| folded.push(key.to_vec()));
+            prop_assert_eq!(&folded, &left);
+            // And some of a leaf at a time.
+            for (is_back, count) in [(false, 7), (true, 7), (false, usize::MAX), (true, usize::MAX)] {
+                let (mut range, mut taken) = (range.clone(), Vec::new());
+                while let Some(piece) = range.ahead(is_back) {
+                    let piece = piece.some(count, is_back);
+                    range.pass(piece.len(), is_back);
+                    let keys = piece.keys().map(Key::to_vec);
+                    if is_back { taken.extend(keys.rev()) } else { taken.extend(keys) }
+                }
+                if is_back {
+                    taken.reverse();
+                }
+                prop_assert_eq!(&taken, &left);
+            }
         }
+    }
+
+    #[test]
+    fn a_piece_ends_where_its_keys_do(
+        keys in prop::collection::btree_set(prop::collection::vec(0u8..3, 0..6), 1..60),
+        at in prop::collection::vec(0u8..3, 0..4),
+    ) {
+        let set = KeySet::from_sorted(&keys);
+        let piece = set.iter().ahead(false).unwrap();
+        let of = |piece: super::Piece| piece.keys().map(Key::to_vec).collect::<Vec<_>>();
+        let those = |is_there: &dyn Fn(&Vec<u8>) -> bool| keys.iter().filter(|key| is_there(key)).cloned().collect::<Vec<_>>();
+        prop_assert_eq!(of(piece.before(&at)), those(&|key| *key < at));
+        prop_assert_eq!(of(piece.not_before(&at)), those(&|key| *key >= at));
+        let begins = |key: &Vec<u8>| key.starts_with(&at);
+        let is_none = !keys.iter().any(begins);
+        prop_assert_eq!(of(piece.up_to_prefix(&at, false)), those(&|key| is_none || *key < at));
+        prop_assert_eq!(of(piece.up_to_prefix(&at, true)), those(&|key| is_none || *key > at && !begins(key)));
     }
 }
 

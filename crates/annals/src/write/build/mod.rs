@@ -12,7 +12,7 @@ mod declarations;
 mod declared;
 mod merge;
 mod touched;
-pub(super) mod created;
+pub(super) mod noted;
 mod own_graph;
 mod reading;
 mod properties;

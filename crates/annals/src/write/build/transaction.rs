@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::created::Created;
+use super::noted::Noted;
 use super::own_graph::OwnGraph;
 use super::properties::check_counts;
 use super::touched::Touched;
@@ -66,7 +66,7 @@ pub struct Transaction {
     // Classifications that get their stamps at commit.
     pub(super) stamped: Vec<OwnStamps>,
     pub(super) touched: Touched,
-    pub(in crate::write) created: Created,
+    pub(in crate::write) noted: Noted,
     // The number of changes left out because they would change nothing.
     pub(super) left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
@@ -104,7 +104,7 @@ impl Transaction {
             taken_back: Vec::new(),
             stamped: Vec::new(),
             touched: Touched::default(),
-            created: Created::default(),
+            noted: Noted::default(),
             left_out_count: 0,
             defines_types: false,
             typed: None,

@@ -4,6 +4,7 @@
 mod moved;
 mod place;
 mod plan;
+mod path_end;
 mod revert;
 mod schema;
 pub(super) mod then;
@@ -12,17 +13,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
-use crate::read::{ChildSlot, PathTarget};
-use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
-use crate::write::build::created::Created;
+use crate::tree::{Item, PathSteps, TreePath, TreeStep, coerced};
+use crate::write::build::noted::Noted;
 use crate::write::build::transaction::Transaction;
 use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
 use moved::moved;
+use path_end::PathEnd;
 pub use place::Insert;
-use place::child_of;
 use plan::{Plan, Rest};
 
 /// Type of the entity that paths start from.
@@ -66,18 +65,6 @@ struct How<'p> {
 
 impl How<'_> {
     const MERGE: How<'static> = How { rest: Rest::Stays, insert: None, is_new: false };
-}
-
-/// The result of following a path.
-enum Reach {
-    /// To an item.
-    Item(ChildSlot),
-    /// To the root.
-    Root(u32),
-    /// To a property of the item at this slot.
-    Property(u32, Arc<str>),
-    /// Nothing is there.
-    Nothing,
 }
 
 impl Transaction {
@@ -128,10 +115,10 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if it is missing; as [`TreeEdit::merge`].
     pub fn replace(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
         match self.reach(path)? {
-            Reach::Item(_) | Reach::Root(_) => {
+            PathEnd::Item(_) | PathEnd::Root(_) => {
                 self.apply(path, item, &How { rest: Rest::Goes, ..How::MERGE })
             }
-            Reach::Property(..) | Reach::Nothing => Err(missing(path)),
+            PathEnd::Property(..) | PathEnd::Nothing => Err(missing(path)),
         }
     }
 
@@ -146,12 +133,12 @@ impl TreeEdit<'_> {
     ///
     /// Errors: `InvalidArgument` if the path does not end in the name of a property; as [`TreeEdit::merge`].
     pub fn set(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
-        let Some((above, last)) = path.split_last() else { return Err(no_property(path)) };
+        let Some((last, above)) = path.steps.split_last() else { return Err(no_property(path)) };
         let Some((name, _)) = last.keys().filter(|(_, keys)| keys.is_empty()) else {
             return Err(no_property(path));
         };
         let item = Item { properties: vec![(Arc::clone(name), value.into())], ..Item::new() };
-        self.apply(&above, &item, &How::MERGE).map(|_| ())
+        self.apply_along(PathSteps(above), Cow::Owned(item), &How::MERGE).map(|_| ())
     }
 
     /// Creates a property.
@@ -159,7 +146,7 @@ impl TreeEdit<'_> {
     /// Errors: `AlreadyExists` if it has a value, or if there is a child of this name; as [`TreeEdit::set`].
     pub fn create_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
         match self.reach(path)? {
-            Reach::Nothing => self.set(path, value),
+            PathEnd::Nothing => self.set(path, value),
             _ => Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it exists already; set it"))),
         }
     }
@@ -169,7 +156,7 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if it has none; as [`TreeEdit::set`].
     pub fn replace_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
         match self.reach(path)? {
-            Reach::Property(..) => self.set(path, value),
+            PathEnd::Property(..) => self.set(path, value),
             _ => {
                 let text = format!("path {path}: there is no property; put it instead");
                 Err(Error::new(ErrorKind::NotFound, text))
@@ -187,34 +174,53 @@ impl TreeEdit<'_> {
 
     /// The same; false if the path leads to nothing.
     pub fn remove(&mut self, path: &TreePath) -> Result<bool> {
-        if let Some(slots) = self.list_at(path)? {
-            let ids: Vec<Id> = {
-                let graph = self.transaction.own_graph()?.graph();
-                slots.iter().map(|slot| graph.entities.id(*slot).clone()).collect()
-            };
-            let is_there = !ids.is_empty();
-            self.transaction.record_mut().changes.reserve(ids.len());
-            ids.into_iter().try_for_each(|id| self.transaction.delete(&InstanceId::Entity(id)))?;
-            return Ok(is_there);
-        }
-        let id_of = |graph: &Graph, slot: u32| InstanceId::Entity(graph.entities.id(slot).clone());
-        match self.reach(path)? {
-            Reach::Nothing => Ok(false),
-            Reach::Root(_) => {
+        let in_base = self.reach_in_base(&path.steps)?;
+        let is_in_base = in_base.is_some();
+        let reached = match in_base {
+            Some(reached) => reached,
+            None => match self.list_at(path)? {
+                Some(items) => return self.remove_items(&items),
+                None => self.reach(path)?,
+            },
+        };
+        match reached {
+            PathEnd::Nothing => Ok(false),
+            PathEnd::Root(_) => {
                 let text = "path /: the root cannot be deleted; delete its children";
                 Err(Error::new(ErrorKind::InvalidArgument, text))
             }
-            Reach::Item(child) => {
+            PathEnd::Item(child) if is_in_base => {
+                let id = self.transaction.base.graph().entities.id(child.entity).clone();
+                self.transaction.delete(&InstanceId::Entity(id))?;
+                self.transaction.noted.remove(&self.root, child.entity);
+                self.note_changes();
+                Ok(true)
+            }
+            PathEnd::Item(child) => {
                 self.transaction.writer_graph()?.check_seen(child.entity)?;
-                let instance = id_of(self.transaction.own_graph()?.graph(), child.entity);
+                let instance = self.instance_at(child.entity)?;
                 self.transaction.delete(&instance).map(|()| true)
             }
-            Reach::Property(slot, name) => {
-                let instance = id_of(self.transaction.own_graph()?.graph(), slot);
+            PathEnd::Property(slot, name) => {
+                let instance = self.instance_at(slot)?;
                 let patch = Patch { steps: vec![PatchStep::Unset(name)] };
                 self.transaction.update(&instance, patch).map(|()| true)
             }
         }
+    }
+
+    fn remove_items(&mut self, slots: &[u32]) -> Result<bool> {
+        let graph = self.transaction.own_graph()?.graph();
+        let ids: Vec<Id> = slots.iter().map(|slot| graph.entities.id(*slot).clone()).collect();
+        self.transaction.record_mut().changes.reserve(ids.len());
+        ids.into_iter().try_for_each(|id| self.transaction.delete(&InstanceId::Entity(id)))?;
+        Ok(!slots.is_empty())
+    }
+
+    /// The entity at a slot of the base, or of the base with all changes so far.
+    fn instance_at(&mut self, slot: u32) -> Result<InstanceId> {
+        let graph = self.transaction.own_graph()?.graph();
+        Ok(InstanceId::Entity(graph.entities.id(slot).clone()))
     }
 
     /// Moves an item, with its subtree, to another path, and in an ordered list to a place in it. The parent at the new
@@ -223,15 +229,15 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if the item, the parent at the new path, or the sibling is missing; `AlreadyExists` if there
     /// is an item at the new path; `InvalidEnds` if the item would contain itself.
     pub fn move_to(&mut self, from: &TreePath, to: &TreePath, place: Option<&Insert>) -> Result<()> {
-        let Reach::Item(child) = self.reach(from)? else { return Err(missing(from)) };
+        let PathEnd::Item(child) = self.reach(from)? else { return Err(missing(from)) };
         if to.steps.len() > from.steps.len() && to.steps.starts_with(&from.steps) {
             let text = format!("path {from}: it cannot move into itself, to {to}");
             return Err(Error::new(ErrorKind::InvalidEnds, text));
         }
         if from != to {
             match self.reach(to)? {
-                Reach::Item(found) if found == child => {}
-                Reach::Nothing => {}
+                PathEnd::Item(found) if found == child => {}
+                PathEnd::Nothing => {}
                 _ => {
                     let text = format!("path {to}: there is something already; delete it first");
                     return Err(Error::new(ErrorKind::AlreadyExists, text));
@@ -240,9 +246,9 @@ impl TreeEdit<'_> {
         }
         let Some((above, step)) = to.split_last() else { return Err(missing(to)) };
         let parent = match self.reach(&above)? {
-            Reach::Item(found) => found.entity,
-            Reach::Root(slot) => slot,
-            Reach::Property(..) | Reach::Nothing => return Err(missing(&above)),
+            PathEnd::Item(found) => found.entity,
+            PathEnd::Root(slot) => slot,
+            PathEnd::Property(..) | PathEnd::Nothing => return Err(missing(&above)),
         };
         let writer = self.transaction.writer_graph()?;
         [child.entity, parent].into_iter().try_for_each(|slot| writer.check_seen(slot))?;
@@ -269,47 +275,57 @@ impl TreeEdit<'_> {
     }
 
     fn apply(&mut self, path: &TreePath, item: &Item, how: &How) -> Result<Id> {
+        self.apply_along(PathSteps(&path.steps), Cow::Borrowed(item), how)
+    }
+
+    fn apply_along(&mut self, path: PathSteps<'_>, item: Cow<'_, Item>, how: &How) -> Result<Id> {
         let is_limited = self.transaction.rights.is_some();
         let is_plain = how.rest == Rest::Stays && how.insert.is_none() && !is_limited;
-        if !is_plain || !self.is_all_created() || !self.is_prepared() {
+        if !is_plain || !self.are_changes_noted() || !self.is_prepared() {
             self.prepare()?;
             let writer = self.transaction.writer_graph()?;
-            let (id, actions, _) = planned(writer, &self.root, path, item, how, Created::default())?;
+            let (id, actions, _) = planned(writer, &self.root, path, item, how, Noted::default())?;
             self.push_all(actions)?;
             return Ok(id);
         }
         // Every looked-up item is in the base, or was created by this transaction.
-        let created = std::mem::take(&mut self.transaction.created);
+        let noted = std::mem::take(&mut self.transaction.noted);
         let writer = WriterGraph::all(self.transaction.base.graph());
-        let (id, actions, created) = planned(writer, &self.root, path, item, how, created)?;
+        let (id, actions, noted) = planned(writer, &self.root, path, item, how, noted)?;
         self.make_room(&actions);
         // An item of the base that it changes is another one from then on: later changes are compared with the base and
         // all changes.
         let are_new = actions.iter().all(|action| match action {
             Action::CreateEntity(_) | Action::CreateRelationship(_) => true,
-            Action::Update(update) => created.has(&update.instance),
+            Action::Update(update) => noted.has(&update.instance),
             _ => false,
         });
         for action in actions {
             match &action {
                 // Only the base with all changes could show whether it changes anything.
-                Action::Update(update) if created.has(&update.instance) => {
+                Action::Update(update) if noted.has(&update.instance) => {
                     self.transaction.push_always(action)?;
                 }
                 _ => self.push(action)?,
             }
         }
-        self.transaction.created = created;
+        self.transaction.noted = noted;
         if are_new {
-            self.transaction.created.changes_count = self.transaction.record.changes.len();
+            self.note_changes();
         }
         Ok(id)
     }
 
-    /// True if every change of the transaction so far is noted as one that creates items of trees.
-    fn is_all_created(&self) -> bool {
-        let transaction = &*self.transaction;
-        !transaction.defines_types && transaction.created.changes_count == transaction.record.changes.len()
+    /// Every change so far is noted.
+    fn note_changes(&mut self) {
+        self.transaction.noted.changes_count = self.transaction.record.changes.len();
+    }
+
+    /// True if every change of the transaction so far is noted as one that creates or removes items of trees, so that the
+    /// base and the notes have the whole tree.
+    fn are_changes_noted(&self) -> bool {
+        let Transaction { noted, record, defines_types, .. } = &*self.transaction;
+        !defines_types && noted.changes_count == record.changes.len() && noted.has_tree(&self.root)
     }
 
     /// True if the base has the root, and a containing relationship type.
@@ -341,57 +357,6 @@ impl TreeEdit<'_> {
         Ok(())
     }
 
-    /// The target of a look-up path, with the changes so far.
-    fn reach(&mut self, path: &TreePath) -> Result<Reach> {
-        let root = self.root.clone();
-        let writer = self.transaction.writer_graph()?;
-        let graph = writer.graph;
-        let is_there = |slot: &u32| graph.entities.is_live(*slot) && writer.walks(TypeKind::Entity, *slot);
-        let Some(root) = graph.entities.slot(&root).filter(is_there) else {
-            return Ok(Reach::Nothing);
-        };
-        let mut at = Reach::Root(root);
-        for (number, step) in path.steps.iter().enumerate() {
-            let PathTarget::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
-            let slot = match &at {
-                Reach::Root(slot) => *slot,
-                Reach::Item(child) => child.entity,
-                Reach::Property(..) | Reach::Nothing => return Ok(Reach::Nothing),
-            };
-            let is_last = number + 1 == path.steps.len();
-            at = match (child_of(writer, slot, &name), &step.name) {
-                (Some(child), _) => Reach::Item(child),
-                (None, NameTest::Name(name))
-                    if is_last && writer.sees(TypeKind::Entity, slot) && has_property(graph, slot, name)? =>
-                {
-                    Reach::Property(slot, Arc::clone(name))
-                }
-                (None, _) => Reach::Nothing,
-            };
-        }
-        Ok(at)
-    }
-
-    /// The items of the list at a path; `None` if the path does not name a list.
-    fn list_at(&mut self, path: &TreePath) -> Result<Option<Vec<u32>>> {
-        let Some((above, last)) = path.split_last() else { return Ok(None) };
-        let graph = self.transaction.own_graph()?.graph();
-        let PathTarget::List(list) = graph.target(last) else { return Ok(None) };
-        let slot = match self.reach(&above)? {
-            Reach::Root(slot) => slot,
-            Reach::Item(child) => child.entity,
-            Reach::Property(..) | Reach::Nothing => return Ok(Some(Vec::new())),
-        };
-        let writer = self.transaction.writer_graph()?;
-        let relationships = &writer.graph.relationships;
-        let links = relationships.lists.children.of_group(slot, group_of_type(list));
-        let items = links.map(|link| (link, relationships.known_row(link).ends()[1]));
-        let items = items.filter(|(link, item)| writer.walks_to_child(*link, *item));
-        let items: Vec<u32> = items.map(|(_, item)| item).collect();
-        items.iter().try_for_each(|item| writer.check_seen(*item))?;
-        Ok(Some(items))
-    }
-
     fn make_room(&mut self, actions: &[Action]) {
         // Few find room, as if they were pushed one by one.
         if actions.len() > 2 {
@@ -419,30 +384,35 @@ impl TreeEdit<'_> {
 fn planned(
     writer: WriterGraph,
     root: &Id,
-    path: &TreePath,
-    item: &Item,
+    path: PathSteps<'_>,
+    mut item: Cow<'_, Item>,
     how: &How,
-    created: Created,
-) -> Result<(Id, Vec<Action>, Created)> {
+    noted: Noted,
+) -> Result<(Id, Vec<Action>, Noted)> {
     let graph = writer.graph;
     let slot = graph.entities.slot(root).expect("it was prepared");
-    let mut plan = Plan::new(writer, Rest::Stays, created);
-    let mut at = plan.parent(slot);
-    let Some((last, above)) = path.steps.split_last() else {
+    let mut plan = Plan::new(writer, Rest::Stays, noted);
+    let Some((last, above)) = path.0.split_last() else {
         if how.is_new {
             return Err(there(path));
         }
         plan.rest = how.rest;
         let properties = item.properties.clone();
-        plan.change(&at, &Item { id: None, type_name: None, ..item.clone() }, properties)?;
-        return Ok((root.clone(), plan.actions, plan.created));
+        let at = plan.parent(slot);
+        plan.change(&at, &Item { id: None, type_name: None, ..item.into_owned() }, properties)?;
+        return Ok((root.clone(), plan.actions, plan.noted));
     };
-    for step in above {
+    let (known, found) = plan.noted.go_along(root, above);
+    let mut at = match found.cloned() {
+        Some(found) => found,
+        None => plan.parent(slot),
+    };
+    for step in &above[known..] {
         let (name, is_listed, keys) = named(graph, step, path)?;
         at = plan.child(&at, (&name, is_listed), &Item { properties: keys, ..Item::new() }, None)?;
+        plan.noted.go_to(step, at.clone());
     }
     let (name, is_listed, keys) = named(graph, last, path)?;
-    let mut item = Cow::Borrowed(item);
     for (key, value) in keys {
         match item.get(&key) {
             None => item.to_mut().properties.push((key, value)),
@@ -460,14 +430,14 @@ fn planned(
     }
     plan.rest = how.rest;
     let made = plan.child(&at, (&name, is_listed), &item, how.insert)?;
-    Ok((made.id, plan.actions, plan.created))
+    Ok((made.id, plan.actions, plan.noted))
 }
 
 /// The name of an item's step, whether it names a list, and the keys in it.
 type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
 
 /// The meaning of a step to an item: the child, or the list and the keys in it.
-fn named(graph: &Graph, step: &TreeStep, path: &TreePath) -> Result<Named> {
+fn named(graph: &Graph, step: &TreeStep, path: PathSteps<'_>) -> Result<Named> {
     let Some((name, keys)) = step.keys() else { return Err(no_look_up(path)) };
     let is_listed = graph.list_type(name).is_some();
     if !is_listed && !keys.is_empty() {
@@ -489,17 +459,12 @@ fn is_same_key(graph: &Graph, list: &str, key: &str, told: &Value, value: &Value
     value_type.is_some_and(|value_type| coerced(told, value_type) == coerced(value, value_type))
 }
 
-fn has_property(graph: &Graph, slot: u32, name: &str) -> Result<bool> {
-    let Some(symbol) = graph.names.find(name) else { return Ok(false) };
-    Ok(graph.entities.read_value(slot, symbol)?.is_some())
-}
-
 fn forget_ids(item: &mut Item) {
     item.id = None;
     item.children.iter_mut().for_each(|branch| forget_ids(&mut branch.item));
 }
 
-fn there(path: &TreePath) -> Error {
+fn there(path: PathSteps<'_>) -> Error {
     let text = format!("path {path}: there is an item already; merge, put or replace it");
     Error::new(ErrorKind::AlreadyExists, text)
 }
@@ -508,7 +473,7 @@ fn missing(path: &TreePath) -> Error {
     Error::new(ErrorKind::NotFound, format!("path {path}: there is nothing"))
 }
 
-fn no_look_up(path: &TreePath) -> Error {
+fn no_look_up(path: PathSteps<'_>) -> Error {
     let text = format!("path {path}: expected the path of one item: names, and all keys of items in lists");
     Error::new(ErrorKind::InvalidArgument, text)
 }

@@ -9,8 +9,8 @@ use crate::graph::actions as action;
 use crate::graph::structures::child::{ChildGroup, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};
 use crate::read::ChildSlot;
-use crate::tree::{Item, TreePath, TreeStep};
-use crate::write::build::created::Created;
+use crate::tree::{Item, PathSteps, TreeStep};
+use crate::write::build::noted::Noted;
 use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
 
@@ -25,9 +25,9 @@ pub(super) fn moved(
     place: Option<&Insert>,
 ) -> Result<Vec<Action>> {
     let graph = writer.graph;
-    let path = TreePath::root().child(step.clone());
-    let (name, is_listed, keys) = named(graph, step, &path)?;
-    let mut plan = Plan::new(writer, Rest::Stays, Created::default());
+    let path = PathSteps(std::slice::from_ref(step));
+    let (name, is_listed, keys) = named(graph, step, path)?;
+    let mut plan = Plan::new(writer, Rest::Stays, Noted::default());
     let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
     let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
     if is_listed == graph.keys_of(graph.entities.known_row(child.entity).type_name()).is_empty() {

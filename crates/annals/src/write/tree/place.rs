@@ -10,6 +10,7 @@ use crate::read::{ChildName, ChildSlot, PathTarget};
 use crate::structures::key_set::Key;
 use crate::structures::order::between;
 use crate::tree::TreeStep;
+use crate::write::build::noted::Noted;
 use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind, Result};
 
@@ -126,11 +127,33 @@ fn sibling(
 
 /// The child with this name in the present, if the writer sees it, or if it leads to what the writer sees.
 pub(super) fn child_of(writer: WriterGraph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
+    child_where(writer, parent, name, |_| true)
+}
+
+/// The same without what is noted as removed.
+pub(super) fn child_left(
+    writer: WriterGraph,
+    parent: u32,
+    name: &ChildName,
+    noted: &Noted,
+) -> Option<ChildSlot> {
+    child_where(writer, parent, name, |child| !noted.is_removed(child))
+}
+
+fn child_where(
+    writer: WriterGraph,
+    parent: u32,
+    name: &ChildName,
+    is_left: impl Fn(u32) -> bool,
+) -> Option<ChildSlot> {
     let relationships = &writer.graph.relationships;
-    let relationship =
-        relationships.lists.children.named(parent, ChildGroup(name.group), &name.name).next()?;
-    let [_, entity] = relationships.row(relationship)?.ends();
-    writer.walks_to_child(relationship, entity).then_some(ChildSlot { relationship, entity })
+    let named = relationships.lists.children.named(parent, ChildGroup(name.group), &name.name);
+    let mut children = named.filter_map(|relationship| {
+        let [_, entity] = relationships.row(relationship)?.ends();
+        Some(ChildSlot { relationship, entity })
+    });
+    let found = children.find(|child| is_left(child.entity))?;
+    writer.walks_to_child(found.relationship, found.entity).then_some(found)
 }
 
 /// The order of a child, if users order it.

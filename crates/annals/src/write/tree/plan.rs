@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
+use super::place::{Gap, Insert, child_left, gap, order_at, step_of};
 use super::schema::{ChildKind, containing, kind_of};
 use crate::Result;
 use crate::graph::Graph;
@@ -16,7 +16,7 @@ use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, Pa
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
-use crate::write::build::created::{Containing, Created, Parent};
+use crate::write::build::noted::{Containing, Noted, Parent};
 use crate::write::limited::writer_graph::WriterGraph;
 use crate::{Error, ErrorKind};
 
@@ -35,13 +35,13 @@ pub(super) struct Plan<'g> {
     pub(super) graph: &'g Graph,
     pub(super) rest: Rest,
     pub(super) actions: Vec<Action>,
-    /// The items created before, and by this plan.
-    pub(super) created: Created,
+    /// The items created and removed before, and those created by this plan.
+    pub(super) noted: Noted,
 }
 
 impl<'g> Plan<'g> {
-    pub(super) fn new(writer: WriterGraph<'g>, rest: Rest, created: Created) -> Plan<'g> {
-        Plan { writer, graph: writer.graph, rest, actions: Vec::new(), created }
+    pub(super) fn new(writer: WriterGraph<'g>, rest: Rest, noted: Noted) -> Plan<'g> {
+        Plan { writer, graph: writer.graph, rest, actions: Vec::new(), noted }
     }
 
     /// The entity at `slot` as a parent.
@@ -52,17 +52,17 @@ impl<'g> Plan<'g> {
     }
 
     pub(super) fn kind(&mut self, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<ChildKind> {
-        kind_of(self.graph, &mut self.created.names, name, is_listed, item)
+        kind_of(self.graph, &mut self.noted.names, name, is_listed, item)
     }
 
     /// The relationship type that contains a child.
     pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Arc<Containing>> {
         let types = (Arc::clone(&parent.type_name), Arc::clone(child));
-        if let Some(known) = self.created.containings.get(&types) {
+        if let Some(known) = self.noted.containings.get(&types) {
             return Ok(Arc::clone(known));
         }
         let found = Arc::new(containing(self.graph, &types.0, &types.1)?);
-        self.created.containings.insert(types, Arc::clone(&found));
+        self.noted.containings.insert(types, Arc::clone(&found));
         Ok(found)
     }
 
@@ -75,11 +75,11 @@ impl<'g> Plan<'g> {
         insert: Option<&Insert>,
     ) -> Result<Parent> {
         let kind = self.kind(name, is_listed, item)?;
-        if let Some(known) = self.created.child(&parent.id, &kind.name).cloned() {
+        if let Some(known) = self.noted.child(&parent.id, &kind.name).cloned() {
             self.change_created(&known, item, kind.properties)?;
             return Ok(known);
         }
-        match parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name)) {
+        match self.known_child(parent, &kind) {
             Some(child) => {
                 let known = self.parent(child.entity);
                 if let Some(insert) = insert {
@@ -100,8 +100,12 @@ impl<'g> Plan<'g> {
         item: &Item,
     ) -> Result<bool> {
         let kind = self.kind(name, is_listed, item)?;
-        let is_there = |slot| child_of(self.writer, slot, &kind.name).is_some();
-        Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
+        Ok(self.noted.child(&parent.id, &kind.name).is_some() || self.known_child(parent, &kind).is_some())
+    }
+
+    /// The child of `parent` that was there before, unless it is removed.
+    fn known_child(&self, parent: &Parent, kind: &ChildKind) -> Option<ChildSlot> {
+        child_left(self.writer, parent.slot?, &kind.name, &self.noted)
     }
 
     fn create(
@@ -147,14 +151,14 @@ impl<'g> Plan<'g> {
         }
         self.actions.push(entity.into());
         self.actions.push(contains.into());
-        self.created.add(&parent.id, kind.name, created.clone());
+        self.noted.add(&parent.id, kind.name, created.clone());
         self.children(&created, &item.children)?;
         Ok(created)
     }
 
     /// The order of a new child.
     fn order(&mut self, parent: &Parent, group: u32, child: &Id, insert: Option<&Insert>) -> Result<Vec<u8>> {
-        let last = self.created.last_order(&parent.id, group);
+        let last = self.noted.last_order(&parent.id, group);
         let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
             (insert, _, Some(slot)) => gap(self.writer, slot, ChildGroup(group), insert)?,
@@ -162,7 +166,7 @@ impl<'g> Plan<'g> {
         };
         let order = found.order(step_of(child))?;
         if insert.is_none_or(|insert| *insert == Insert::Last) {
-            self.created.append(&parent.id, group, order.clone());
+            self.noted.append(&parent.id, group, order.clone());
         }
         Ok(order)
     }
@@ -277,7 +281,7 @@ impl<'g> Plan<'g> {
         let mut kinds = Vec::with_capacity(branches.len());
         for Branch { name, is_listed, item } in branches {
             let kind = self.kind(name, *is_listed, item)?;
-            let known = parent.slot.and_then(|slot| child_of(self.writer, slot, &kind.name));
+            let known = self.known_child(parent, &kind);
             kinds.push((kind, known));
         }
         let mut seen = HashSet::with_capacity(branches.len());
@@ -302,10 +306,10 @@ impl<'g> Plan<'g> {
         // Most items of long lists are new: an entity, and what contains it.
         let new_count = kinds.iter().filter(|(_, known)| known.is_none()).count();
         self.actions.reserve(2 * new_count);
-        self.created.reserve(&parent.id, new_count);
+        self.noted.reserve(&parent.id, new_count);
         for (((kind, known), branch), order) in kinds.into_iter().zip(branches).zip(orders) {
             let Some(child) = known else {
-                match self.created.child(&parent.id, &kind.name).cloned() {
+                match self.noted.child(&parent.id, &kind.name).cloned() {
                     Some(created) => self.change_created(&created, &branch.item, kind.properties)?,
                     None => drop(self.create(parent, kind, &branch.item, None, order)?),
                 }

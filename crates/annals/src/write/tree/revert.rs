@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::then::{Then, Was};
-use super::{Reach, TreeEdit, missing};
+use super::{PathEnd, TreeEdit, missing};
 use crate::graph::actions as action;
 use crate::model::{Action, Id, InstanceId, Patch, PatchStep, TypeKind};
 use crate::read::{AsOf, Snapshot};
@@ -31,7 +31,7 @@ impl TreeEdit<'_> {
         let Some(spot) = spot.filter(|spot| !snapshot.only_leads(TypeKind::Entity, spot.entity)) else {
             return match self.reach(path)? {
                 // The root stays.
-                Reach::Root(slot) => {
+                PathEnd::Root(slot) => {
                     let writer = self.transaction.writer_graph()?;
                     writer.check_seen(slot)?;
                     let children = writer.child_links(slot).map(|link| link.other).collect();
@@ -105,7 +105,7 @@ impl TreeEdit<'_> {
             let text = format!("path {path}: the item {id} that was there is not deleted; move it");
             return Err(Error::new(ErrorKind::NotDeleted, text));
         }
-        if !matches!(self.reach(path)?, Reach::Nothing) {
+        if !matches!(self.reach(path)?, PathEnd::Nothing) {
             let text = format!("path {path}: there is something now; move or delete it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
@@ -147,9 +147,9 @@ impl TreeEdit<'_> {
     /// The present item at a path.
     fn item_at(&mut self, path: &TreePath) -> Result<u32> {
         match self.reach(path)? {
-            Reach::Root(slot) => Ok(slot),
-            Reach::Item(child) => Ok(child.entity),
-            Reach::Property(..) | Reach::Nothing => Err(missing(path)),
+            PathEnd::Root(slot) => Ok(slot),
+            PathEnd::Item(child) => Ok(child.entity),
+            PathEnd::Property(..) | PathEnd::Nothing => Err(missing(path)),
         }
     }
 
@@ -179,7 +179,7 @@ impl TreeEdit<'_> {
         let children = then.items.iter().flat_map(|was| writer.child_links(was.entity));
         let others = children.map(|link| link.other).filter(|child| !then.entities.contains(child));
         let mut others: Vec<u32> = others.collect();
-        if let Reach::Item(child) = self.reach(path)?
+        if let PathEnd::Item(child) = self.reach(path)?
             && !then.entities.contains(&child.entity)
         {
             others.push(child.entity);

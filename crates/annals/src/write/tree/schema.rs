@@ -7,7 +7,7 @@ use crate::graph::structures::symbols::{Recent, Symbol};
 use crate::model::{EndDefinition, TypeKind, Value};
 use crate::read::ChildName;
 use crate::tree::{Item, coerced_leaf};
-use crate::write::build::created::Containing;
+use crate::write::build::noted::Containing;
 use crate::{Error, ErrorKind, Result};
 
 /// Type of an item whose name is not an entity type.

@@ -75,6 +75,19 @@ impl Bound {
         if visited.is_multiple_of(VISITS_UNCHECKED) { snapshot.check_cancelled() } else { Ok(()) }
     }
 
+    /// The number of visits that it still allows.
+    pub(in crate::read) fn left(&self) -> usize {
+        self.visited_max.saturating_sub(self.visited.get())
+    }
+
+    /// Counts visits of those that are left.
+    pub(in crate::read) fn visit_together(&self, snapshot: &Snapshot, count: usize) -> Result<()> {
+        let before = self.visited.get();
+        self.visited.set(before + count);
+        let is_checked = (before + count) / VISITS_UNCHECKED > before / VISITS_UNCHECKED;
+        if is_checked { snapshot.check_cancelled() } else { Ok(()) }
+    }
+
     #[cold]
     fn too_many(&self) -> Error {
         Error::new(

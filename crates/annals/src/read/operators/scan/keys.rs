@@ -3,7 +3,7 @@
 use std::ops::Bound as Edge;
 
 use super::bounds::Bounds;
-use crate::structures::key_set::{Key, KeySet, Range};
+use crate::structures::key_set::{Key, KeySet, Piece, Range};
 
 /// The keys of a set from one place on, in one direction. The end is found during the walk: most pages end before, and
 /// so need no look-up of the end.
@@ -33,6 +33,30 @@ impl<'d, 'g> Directed<'d, 'g> {
         };
         let (low, high) = if is_descending { (Edge::Unbounded, from) } else { (from, Edge::Unbounded) };
         Directed { range: set.range(low, high), is_descending, until, peeked: None }
+    }
+
+    /// All keys of a range, ascending.
+    pub(in crate::read) fn of_range(range: Range<'g>) -> Directed<'d, 'g> {
+        Directed { range, is_descending: false, until: None, peeked: None }
+    }
+
+    /// The next keys, at most `count`, that lie side by side and come before those that begin with one of `edges`. `None`
+    /// if there are none: then [`Directed::next`] gives the next key.
+    pub(in crate::read) fn next_piece(&mut self, count: usize, edges: &[Vec<u8>]) -> Option<Piece<'g>> {
+        if self.peeked.is_some() {
+            return None;
+        }
+        let is_back = self.is_descending;
+        let mut piece = self.range.ahead(is_back)?;
+        if let Some(until) = self.until {
+            piece = if is_back { piece.not_before(until) } else { piece.before(until) };
+        }
+        for edge in edges {
+            piece = piece.up_to_prefix(edge, is_back);
+        }
+        let piece = piece.some(count, is_back);
+        self.range.pass(piece.len(), is_back);
+        (!piece.is_empty()).then_some(piece)
     }
 
     #[inline(always)] // As `Values::next_key`.
