@@ -14,5 +14,6 @@ mod listing;
 mod explain;
 mod hints;
 mod page;
+mod grouped;
 
 pub use explain::Explanation;
