@@ -38,9 +38,10 @@ class Making:
         return self.cluster.wait_until(is_over, f"a standby takes over from {before.name}", TAKEOVER_MAX)
 
     def wait_for_write(self) -> None:
-        """Waits until the new writer has acknowledged a write: before it has, nothing stands behind its term."""
+        """Waits until the new writer has acknowledged a write: before it has, nothing stands behind its term. Slow standbys may take
+        the lease from each other first."""
         begun = time.time()
-        self.cluster.wait_until(lambda: self.board.acknowledged[0] > begun, "the new writer acknowledges a write", TAKEOVER_MAX)
+        self.cluster.wait_until(lambda: self.board.acknowledged[0] > begun, "the new writer acknowledges a write", 2 * TAKEOVER_MAX)
 
     def catch(self, proxy: Proxy, how: str, kind: str = APPEND) -> bool:
         """Does something to the next request of a kind through a proxy. False if none came in time."""

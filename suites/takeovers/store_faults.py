@@ -10,12 +10,13 @@ from servers import CLOCK_CACHED, Server
 from stores.patroni import Patroni
 from stores.postgres import PostgresLog
 from stores.replicated import Replicated
+from stores.s3_log import S3Log
 
 if TYPE_CHECKING:
     from faults import Faults
 
-# A standby whose clock is further from the store's does not take over. Units: seconds.
-CLOCKS_APART_MAX, HOUR = 2.0, 3600.0
+# A standby whose clock is further from the store's does not take over. S3 tells whole seconds only. Units: seconds.
+CLOCKS_APART_MAX, CLOCK_STEP_OF_S3, HOUR = 2.0, 1.0, 3600.0
 # So long nobody may take over; the lease lasts 3 s of it.
 NOBODY = 7.0
 
@@ -25,9 +26,10 @@ class StoreFaults(Making):
 
     def __init__(self, faults: "Faults") -> None:
         super().__init__(faults.cluster, faults.board, faults.random)
+        self.off = CLOCKS_APART_MAX + 0.5 + (CLOCK_STEP_OF_S3 if isinstance(self.cluster.store, S3Log) else 0)
         self.kinds: dict[str, Make] = {
             "kill writer, clock of a standby an hour off": self.kill_writer_beside_a_wrong_clock,
-            "clocks of the standbys 2.5 s off, writer killed": self.kill_writer_beside_wrong_clocks,
+            f"clocks of the standbys {self.off} s off, writer killed": self.kill_writer_beside_wrong_clocks,
             "clock of the writer an hour behind": self.clock_behind,
             "writer killed in a compaction": self.kill_in_compaction,
             "writer stopped in a compaction": self.stop_in_compaction,
@@ -79,13 +81,13 @@ class StoreFaults(Making):
 
     def kill_writer_beside_wrong_clocks(self, writer: Server) -> Optional[str]:
         standbys = self.standbys(writer)
-        self.set_clocks(standbys, self.random.choice([-1, 1]) * (CLOCKS_APART_MAX + 0.5))
+        self.set_clocks(standbys, self.random.choice([-1, 1]) * self.off)
         if self.holder() is not writer:
             return "another one took over before"
         writer.kill()
         time.sleep(NOBODY)
         if (holder := self.holder()) is not writer:
-            self.trouble(holder or writer, "took over with a clock that is 2.5 s off")
+            self.trouble(holder or writer, f"took over with a clock that is {self.off} s off")
         for standby in standbys:
             told = str(standby.ready().get("leaseProblem", ""))
             if "clock" not in told:

@@ -15,6 +15,8 @@ named_forms![
     Expression,
     Count,
     Explanation,
+    Completions,
+    CompletionItem,
     AllExpression,
     AnyExpression,
     NoneExpression,
@@ -279,4 +281,29 @@ pub struct Explanation {
     pub found: u64,
     /// For a search that finds nothing: why that may be, for people.
     pub hints: Vec<String>,
+}
+
+/// The completions at the cursor of a search.
+#[form]
+#[schemars(example = json!({
+    "from": 14, "to": 17, "items": [{ "kind": "property", "text": "section" }], "hasMore": false,
+}))]
+pub struct Completions {
+    /// Where the text begins that a completion replaces. Units: characters of the text.
+    pub from: u64,
+    /// Where it ends: the cursor.
+    pub to: u64,
+    pub items: Vec<CompletionItem>,
+    /// True if there are more of them.
+    pub has_more: bool,
+}
+
+/// A completion.
+#[form]
+#[schemars(example = json!({ "kind": "property", "text": "section" }))]
+pub struct CompletionItem {
+    /// `type`, `classification`, `status`, `property`, `header`, `value`, or `word` for those of the language.
+    pub kind: String,
+    /// The text as it is written in a search, with quotes where it needs them.
+    pub text: String,
 }

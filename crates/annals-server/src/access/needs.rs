@@ -144,6 +144,7 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("POST", "/v1/count", Needs::Seen),
     ("POST", "/v1/groups", Needs::Seen),
     ("POST", "/v1/explain", READS),
+    ("GET", "/v1/complete", Needs::Seen),
     ("GET", "/v1/diff", Needs::Seen),
     ("GET", "/v1/log", Needs::Seen),
     ("GET", "/v1/feed", Needs::Seen),

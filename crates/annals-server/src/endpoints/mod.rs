@@ -14,6 +14,7 @@ mod graph_files;
 mod line_writer;
 mod groups;
 mod find;
+mod complete;
 mod tree;
 mod tree_changes;
 mod differences;
@@ -51,6 +52,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         walks::endpoints,
         graph::endpoints,
         find::endpoints,
+        complete::endpoints,
         tree::endpoints,
         tree_changes::endpoints,
         differences::endpoints,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::log::{LogId, Term};
+use annals::log::LogId;
 use annals::{Error, Observer, Operational, Position, Repository, Snapshot};
 use tokio::sync::{OwnedMutexGuard, watch};
 
@@ -62,7 +62,7 @@ pub struct Door {
     pub replayed: (AtomicU64, AtomicU64),
     repository: OnceLock<Repository>,
     /// The first request of a term that needs it makes it.
-    operational: Mutex<Option<(Term, Operational)>>,
+    operational: Mutex<Option<Operational>>,
     /// The turns of pushes to one lease, by its name. Those of which no push holds or awaits one go.
     pushes: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
     visible: watch::Sender<Position>,
@@ -237,13 +237,12 @@ impl Door {
     /// Errors: `opening`; those of [`Operational::over`].
     pub fn operational(&self) -> Result<Operational, Problem> {
         let repository = self.repository()?;
-        let term = repository.standing().map(|standing| standing.term).unwrap_or_default();
         let mut known = self.operational.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, operational)) = known.as_ref().filter(|(begun_in, _)| *begun_in == term) {
+        if let Some(operational) = known.as_ref().filter(|operational| operational.check().is_ok()) {
             return Ok(operational.clone());
         }
         let made = Operational::over(repository)?;
-        let before = known.replace((term, made.clone()));
+        let before = known.replace(made.clone());
         // Order: after the lock is released, because its thread ends first.
         drop(known);
         drop(before);

@@ -3,7 +3,7 @@
 //! Replaying a log without the changes of purged instances gives other slots and symbols than the original log, but
 //! must give the same instances, versions and types.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Graph;
@@ -120,8 +120,21 @@ impl<'g> Translation<'g> {
             return Some(format!("expected the past {translated_past:?}, found {found_past:?}"));
         }
         let found = Instance { past: None, ..found.clone() };
+        let part = translated.different_part(&found)?;
+        let names = match part {
+            "properties" => self.different_properties(&translated, &found),
+            _ => String::new(),
+        };
         let in_force = (translated.in_force(), found.in_force());
-        (!translated.is_same(&found)).then(|| format!("expected {:?}, found {:?}", in_force.0, in_force.1))
+        Some(format!("another {part}{names}; expected {:?}, found {:?}", in_force.0, in_force.1))
+    }
+
+    /// The names of properties that two instances of the other graph do not share. Their values may be secret.
+    fn different_properties(&self, one: &Instance, other: &Instance) -> String {
+        let all = one.properties.iter().chain(other.properties.iter()).map(|(name, _)| name);
+        let different = all.filter(|name| one.properties.get(*name) != other.properties.get(*name));
+        let names: BTreeSet<&str> = different.map(|name| &**self.found.names.name(name)).collect();
+        format!(" {}", names.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     /// The instance with the numbers of the other graph, without its past. `None` if the other graph lacks a number.

@@ -104,6 +104,17 @@ impl Repository {
         forget_purged_edits(&self.inner().committer)?;
         // The next compaction handles a purge after this position.
         let last = rewrite.seal()?;
+        // Order: before the snapshot. The last record may be durable but not published yet, and a graph that lacks it has other
+        // edits of candidates.
+        if !self.wait_for(last, PUBLISHED_WAIT) {
+            stop.check()?;
+            let text = format!(
+                "compact: expected to know the records up to {last}, found them only up to {}: another writer appended \
+                 them; commit something, then try again",
+                self.snapshot().position()
+            );
+            return Err(Error::new(ErrorKind::Busy, text));
+        }
         let purged =
             Purged::collect(&StoppableLog { log: rewrite, stop }, last, self.snapshot().graph(), stop)?;
         if purged.is_empty() {
@@ -116,16 +127,6 @@ impl Repository {
             }
             purged.take_out(position, record)
         })?;
-        // The last record may be durable but not published yet.
-        if !self.wait_for(last, PUBLISHED_WAIT) {
-            stop.check()?;
-            let text = format!(
-                "compact: expected to know the records up to {last}, found them only up to {}: another writer appended \
-                 them; commit something, then try again",
-                self.snapshot().position()
-            );
-            return Err(Error::new(ErrorKind::Busy, text));
-        }
         let rebuilt = self.prove(&*rewritten, stop)?;
         report.records_count = rewritten.report().records_count;
         report.segments_count = rewritten.report().segments_count;

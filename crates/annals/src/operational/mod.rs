@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use crate::feed::subscription::Subscription;
+use crate::log::Term;
 use crate::read::{ItemsRoom, Snapshot, Watch};
 use crate::repository::Repository;
 use crate::tree::{Item, TreePath};
@@ -143,6 +144,8 @@ struct Open {
 
 struct Inner {
     running: Repository,
+    /// The term in which it was made: its leases end with it.
+    term: Term,
     /// Locked only for moments: never while state is pushed, packed, freed or read.
     state: Mutex<State>,
     template: Mutex<Template>,
@@ -173,17 +176,20 @@ impl Operational {
     /// Errors: `ReadOnly`, or `NotWriter`, for a repository that does not write: its writer has the leases. `Io` if no thread can
     /// be started.
     pub fn over(running: &Repository) -> Result<Operational> {
+        // Order: before the check, so that a term that ends meanwhile is over in it.
+        let term = running.inner().committer.term();
         running.check_writer().map_err(|error| {
             let text = "operational view: this repository does not write, and leases, with the state pushed under them, are \
                         at its writer";
             Error::new(error.kind(), text)
         })?;
-        Operational::within(running, Account::new(running.memory_bytes_max()))
+        Operational::within(running, term, Account::new(running.memory_bytes_max()))
     }
 
-    fn within(running: &Repository, account: Account) -> Result<Operational> {
+    fn within(running: &Repository, term: Term, account: Account) -> Result<Operational> {
         let inner = Arc::new(Inner {
             running: running.clone(),
+            term,
             state: Mutex::default(),
             template: Mutex::new(Template::new(running)?),
             account: Arc::new(account),
@@ -205,14 +211,22 @@ impl Operational {
         Ok(Operational { inner: Arc::new(Open { inner, is_stopping, thread: Some(thread) }) })
     }
 
+    /// Refuses if the repository has stopped writing since this was made: its leases are over, and a client opens its own at
+    /// the writer. Every call below asks this first. A repository that writes again needs another [`Operational::over`].
+    ///
+    /// Errors: `NotWriter`.
+    pub fn check(&self) -> Result<()> {
+        self.inner().check()
+    }
+
     /// Opens a lease: when it ends, the state pushed under it is removed.
     ///
-    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, for `.` and `..`, or for a time over
+    /// Errors: those of [`Operational::check`]; `AlreadyExists`; `InvalidArgument` for a name that no id can have, for `.` and `..`, or for a time over
     /// [`LEASE_MAX`]; `TooLarge` over [`LEASES_MAX`].
     pub fn open_lease(&self, name: &str, lasts: Duration) -> Result<()> {
         let ends = ends(lasts)?;
         pushed::root_of(name)?;
-        let mut state = self.inner().state();
+        let mut state = self.inner().live()?;
         if state.leases.contains_key(name) {
             let text = format!("lease {name}: there is one of this name; renew it, or end it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text).with("lease", name));
@@ -230,7 +244,7 @@ impl Operational {
     /// Errors: `NotFound` if it does not exist or has ended; `InvalidArgument` for a time over [`LEASE_MAX`].
     pub fn renew(&self, name: &str, lasts: Duration) -> Result<()> {
         let ends = ends(lasts)?;
-        self.inner().state().leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
+        self.inner().live()?.leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
         Ok(())
     }
 
@@ -238,7 +252,7 @@ impl Operational {
     ///
     /// Errors: `NotFound`.
     pub fn end_lease(&self, name: &str) -> Result<()> {
-        let held = self.inner().state().leases.remove(name).ok_or_else(|| no_lease(name))?;
+        let held = self.inner().live()?.leases.remove(name).ok_or_else(|| no_lease(name))?;
         self.inner().end(vec![held.tree]);
         if let Some(thread) = &self.inner.thread {
             thread.thread().unpark();
@@ -250,14 +264,14 @@ impl Operational {
     ///
     /// Errors: `NotFound`.
     pub fn lease(&self, name: &str) -> Result<Lease> {
-        let state = self.inner().state();
+        let state = self.inner().live()?;
         let (name, held) = state.leases.get_key_value(name).ok_or_else(|| no_lease(name))?;
         Ok(held.told(name, Clock::now()))
     }
 
     /// All leases, by name.
     pub fn leases(&self) -> Result<Vec<Lease>> {
-        let state = self.inner().state();
+        let state = self.inner().live()?;
         let now = Clock::now();
         Ok(state.leases.iter().map(|(name, held)| held.told(name, now)).collect())
     }
@@ -331,7 +345,7 @@ impl Operational {
     ) -> Result<Provider> {
         Watch::Tree { root: None, path: path.clone() }.check()?;
         let provide: Arc<Provide> = Arc::new(provide);
-        let mut state = self.inner().state();
+        let mut state = self.inner().live()?;
         state.providers.retain(|known| known.provide.strong_count() > 0);
         if state.providers.len() >= PROVIDERS_MAX {
             let text = format!("provider {name}: expected at most {PROVIDERS_MAX} providers; drop some");
@@ -352,7 +366,8 @@ impl Operational {
         let mut merging = merged::Merging::new(&running, path, depth);
         let mut room = ItemsRoom::new(VIEW_ITEMS_MAX);
         merging.add(running.tree().get_within(path, depth, &mut room)?, &Origin::Running);
-        let state = self.inner().state();
+        // Order: after the snapshot, which may show that another one writes.
+        let state = self.inner().live()?;
         let trees: Vec<_> =
             state.leases.iter().map(|(name, held)| (Arc::clone(name), Arc::clone(&held.tree))).collect();
         let live =
@@ -382,6 +397,22 @@ impl Operational {
 }
 
 impl Inner {
+    fn check(&self) -> Result<()> {
+        let committer = &self.running.inner().committer;
+        if committer.is_writer() && committer.term() == self.term {
+            return Ok(());
+        }
+        let text = "operational view: this repository has stopped writing since the view was made, and its leases are over; \
+                    open them at the writer";
+        Err(Error::new(ErrorKind::NotWriter, text))
+    }
+
+    /// The state, unless all leases are over.
+    fn live(&self) -> Result<MutexGuard<'_, State>> {
+        self.check()?;
+        Ok(self.state())
+    }
+
     /// The state, without leases whose time is over.
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -397,7 +428,7 @@ impl Inner {
     }
 
     fn tree(&self, name: &str) -> Result<Arc<Tree>> {
-        let state = self.state();
+        let state = self.live()?;
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
         Ok(Arc::clone(&held.tree))
     }

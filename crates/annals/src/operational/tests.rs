@@ -15,7 +15,7 @@ fn path(text: &str) -> TreePath {
 /// A view in which a lease has room for 1 MiB, and all together for 4.
 fn small(names: &[&str]) -> Operational {
     let repository = Repository::with_log(Arc::new(MemoryLog::new()), Options::default()).unwrap();
-    let operational = Operational::within(&repository, Account::of(MIB, 4 * MIB)).unwrap();
+    let operational = Operational::within(&repository, Term::default(), Account::of(MIB, 4 * MIB)).unwrap();
     names.iter().for_each(|name| operational.open_lease(name, LONG).unwrap());
     operational
 }

@@ -29,7 +29,7 @@ mod tests;
 
 pub use cursor::cursor_position;
 pub use entities_of::EntitiesOf;
-pub use find::Explanation;
+pub use find::{CompletionKind, Completions, Explanation};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use logged::query::{LogPlace, LogQuery};
 pub use logged::{LogPage, LoggedChange, LoggedInstance, LoggedRecord};

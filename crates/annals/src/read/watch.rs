@@ -132,7 +132,8 @@ impl Snapshot {
                     return Ok(WatchedChanges::default());
                 }
                 let (before, after) = (at(from)?, at(to)?);
-                let read_again = gone.is_in_tree(watch, [&before, &after])?;
+                let read_again =
+                    gone.is_in_tree(watch, [&before, &after])? || is_another_root(watch, &before, &after);
                 let changes = self.watched_between(watch, &before, &after, touched)?;
                 Ok(WatchedChanges { changes, read_again })
             }
@@ -208,6 +209,18 @@ impl Snapshot {
         let held = self.fetch(kind, slot)?;
         let id = self.graph().id_in(kind, slot, self.row(kind, slot, &held).header()).clone();
         Ok(crate::graph::instance_id(kind, id))
+    }
+}
+
+/// True if the root of the watched tree has this id in one of two states only: the whole tree comes or goes.
+fn is_another_root(watch: &Watch, before: &Snapshot, after: &Snapshot) -> bool {
+    let Watch::Tree { root, .. } = watch else { return false };
+    let root = root.clone().unwrap_or_else(Id::root);
+    let slot_in = |side: &Snapshot| side.slot_known(TypeKind::Entity, &root);
+    match (slot_in(before), slot_in(after)) {
+        (Some(renamed), None) => after.sees(TypeKind::Entity, renamed),
+        (None, Some(renamed)) => before.sees(TypeKind::Entity, renamed),
+        _ => false,
     }
 }
 

@@ -47,49 +47,58 @@ pub(super) fn error_at(text: &str, at: usize, what: &str) -> Error {
 
 /// All tokens, the last of which is [`Token::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<PlacedToken>> {
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some(first) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let start = at;
-        let token = if first.is_whitespace() {
-            at += first.len_utf8();
-            continue;
-        } else if first == '\'' || first == '"' {
-            let (content, length) = quoted(text, at, first)?;
-            at += length;
-            Token::Text(content)
-        } else if first == '`' {
-            let (content, length) = quoted(text, at, first)?;
-            at += length;
-            Token::Name(content)
-        } else if first == '/' {
-            let (content, length) = slashed(text, at)?;
-            at += length;
-            Token::Pattern(content)
-        } else if first == '@' {
-            let length = word_bytes(&rest[1..]);
-            at += 1 + length;
-            Token::Header(rest[1..=length].to_owned())
-        } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
-            at += sign.len();
-            Token::Sign(sign)
-        } else {
-            let length = word_bytes(rest);
-            if length == 0 {
-                return Err(error_at(
-                    text,
-                    at,
-                    &format!("found {first:?}, which has no meaning here; put texts in quotes"),
-                ));
-            }
-            at += length;
-            Token::Word(rest[..length].to_owned())
-        };
-        tokens.push(PlacedToken { token, at: start });
+    let (mut tokens, mut next) = (Vec::new(), 0);
+    while let Some((token, at, end)) = next_token(text, next)? {
+        tokens.push(PlacedToken { token, at });
+        next = end;
     }
     tokens.push(PlacedToken { token: Token::End, at: text.len() });
     Ok(tokens)
+}
+
+/// The offset of the first character from `at` on that is not blank.
+pub(super) fn start_of(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
+}
+
+/// The first token from `at` on, with the offsets of its begin and its end; `None` at the end of the text.
+pub(super) fn next_token(text: &str, at: usize) -> Result<Option<(Token, usize, usize)>> {
+    let start = start_of(text, at);
+    let mut at = start;
+    let Some(first) = text[at..].chars().next() else { return Ok(None) };
+    let rest = &text[at..];
+    let token = if first == '\'' || first == '"' {
+        let (content, length) = quoted(text, at, first)?;
+        at += length;
+        Token::Text(content)
+    } else if first == '`' {
+        let (content, length) = quoted(text, at, first)?;
+        at += length;
+        Token::Name(content)
+    } else if first == '/' {
+        let (content, length) = slashed(text, at)?;
+        at += length;
+        Token::Pattern(content)
+    } else if first == '@' {
+        let length = word_bytes(&rest[1..]);
+        at += 1 + length;
+        Token::Header(rest[1..=length].to_owned())
+    } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
+        at += sign.len();
+        Token::Sign(sign)
+    } else {
+        let length = word_bytes(rest);
+        if length == 0 {
+            return Err(error_at(
+                text,
+                at,
+                &format!("found {first:?}, which has no meaning here; put texts in quotes"),
+            ));
+        }
+        at += length;
+        Token::Word(rest[..length].to_owned())
+    };
+    Ok(Some((token, start, at)))
 }
 
 /// True for characters that words are made of.

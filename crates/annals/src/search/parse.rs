@@ -1,5 +1,8 @@
 //! Reads the text form of searches. `docs/search.md` has the grammar.
 
+use std::cell::RefCell;
+
+use super::completion::Expected;
 use super::expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 use super::find::{Deleted, Find, Order, OrderBy};
 use super::lex::{PlacedToken, Token, error_at, tokens};
@@ -41,6 +44,13 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
+/// Words with which the clauses behind a condition begin.
+const CLAUSES: [&str; 7] = ["order", "limit", "offset", "after", "status", "deleted", "proxies"];
+
+/// Signs and words between a field and its value.
+const OPERATORS: [&str; 13] =
+    ["=", "!=", "<", "<=", ">", ">=", "^=", "$=", "~=", "=~", "in", "between", "has"];
+
 /// Words with which searches of other languages begin.
 const FOREIGN: [&str; 5] = ["select", "match", "optional", "return", "with"];
 
@@ -59,20 +69,8 @@ pub(super) fn find(text: &str) -> Result<Find> {
 }
 
 fn native_find(text: &str) -> Result<Find> {
-    let mut parser = Parser::new(text)?;
     let mut find = Find::all();
-    if parser.starts_with_types() {
-        parser.types(&mut find)?;
-        if parser.takes("where") {
-            find.filter = parser.expression(0)?;
-        }
-    } else if !parser.is_clause() {
-        parser.takes("where");
-        find.filter = parser.expression(0)?;
-    }
-    while !matches!(parser.peek(), Token::End) {
-        parser.clause(&mut find)?;
-    }
+    Parser::new(text)?.find(&mut find)?;
     find.check()?;
     Ok(find)
 }
@@ -90,21 +88,44 @@ pub(super) struct Parser<'t> {
     text: &'t str,
     tokens: Vec<PlacedToken>,
     next: usize,
+    /// The field whose values come behind its operator.
+    pub(super) field: Option<Field>,
+    /// Everything that was asked for at the end of the text, so that a page can complete it.
+    pub(super) expected: RefCell<Vec<Expected>>,
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Result<Parser<'t>> {
+    pub(super) fn new(text: &'t str) -> Result<Parser<'t>> {
         if text.len() > TEXT_BYTES_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!("search: expected at most {TEXT_BYTES_MAX} bytes, found {}", text.len()),
             ));
         }
-        Ok(Parser { text, tokens: tokens(text)?, next: 0 })
+        Ok(Parser { text, tokens: tokens(text)?, next: 0, field: None, expected: RefCell::default() })
     }
 
     pub(super) fn peek(&self) -> &Token {
         &self.tokens[self.next].token
+    }
+
+    /// A whole search.
+    pub(super) fn find(&mut self, find: &mut Find) -> Result<()> {
+        self.note(Expected::Type);
+        if self.starts_with_types() {
+            self.types(find)?;
+            if self.takes("where") {
+                find.filter = self.expression(0)?;
+            }
+        } else if !self.is_clause() {
+            self.takes("where");
+            find.filter = self.expression(0)?;
+        }
+        while !matches!(self.peek(), Token::End) {
+            self.clause(find)?;
+        }
+        CLAUSES.into_iter().for_each(|word| self.note(Expected::Word(word)));
+        Ok(())
     }
 
     fn peek_second(&self) -> &Token {
@@ -138,11 +159,12 @@ impl<'t> Parser<'t> {
         self.error(self.place(), &format!("expected {what}, found {found}"))
     }
 
-    fn is_word(&self, word: &str) -> bool {
+    fn is_word(&self, word: &'static str) -> bool {
+        self.note(Expected::Word(word));
         matches!(self.peek(), Token::Word(found) if found.eq_ignore_ascii_case(word))
     }
 
-    fn takes(&mut self, word: &str) -> bool {
+    fn takes(&mut self, word: &'static str) -> bool {
         let is_here = self.is_word(word);
         if is_here {
             self.take();
@@ -150,7 +172,8 @@ impl<'t> Parser<'t> {
         is_here
     }
 
-    pub(super) fn takes_sign(&mut self, sign: &str) -> bool {
+    pub(super) fn takes_sign(&mut self, sign: &'static str) -> bool {
+        self.note(Expected::Word(sign));
         let is_here = matches!(self.peek(), Token::Sign(found) if *found == sign);
         if is_here {
             self.take();
@@ -158,12 +181,14 @@ impl<'t> Parser<'t> {
         is_here
     }
 
-    pub(super) fn sign(&mut self, sign: &str) -> Result<()> {
+    pub(super) fn sign(&mut self, sign: &'static str) -> Result<()> {
         if self.takes_sign(sign) { Ok(()) } else { Err(self.expected(sign)) }
     }
 
     // A name of a type, a property or a classification.
-    fn name(&mut self, what: &str) -> Result<String> {
+    fn name(&mut self, what: &Expected) -> Result<String> {
+        self.note(what.clone());
+        let what = what.text();
         match self.peek() {
             Token::Word(word) if KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) => {
                 let word = word.clone();
@@ -182,7 +207,7 @@ impl<'t> Parser<'t> {
     }
 
     fn is_clause(&self) -> bool {
-        ["order", "limit", "offset", "after", "deleted", "proxies"].iter().any(|word| self.is_word(word))
+        ["order", "limit", "offset", "after", "deleted", "proxies"].into_iter().any(|word| self.is_word(word))
             || self.is_status_clause()
             || matches!(self.peek(), Token::End)
     }
@@ -205,7 +230,8 @@ impl<'t> Parser<'t> {
     // Names, one of which may be `deleted`; elsewhere that is a keyword.
     fn statuses(&mut self, find: &mut Find) -> Result<()> {
         loop {
-            let name = if self.takes("deleted") { "deleted".to_owned() } else { self.name("a status")? };
+            let name =
+                if self.takes("deleted") { "deleted".to_owned() } else { self.name(&Expected::Status)? };
             find.statuses.push(name.into());
             if !self.takes_sign(",") {
                 return Ok(());
@@ -234,18 +260,18 @@ impl<'t> Parser<'t> {
 
     fn types(&mut self, find: &mut Find) -> Result<()> {
         if !self.takes_sign("*") {
-            find.types = self.names("a type")?;
+            find.types = self.names()?;
         }
         if self.takes("only") {
-            find.subtypes = self.names("a type")?;
+            find.subtypes = self.names()?;
         }
         Ok(())
     }
 
-    fn names(&mut self, what: &str) -> Result<Vec<std::sync::Arc<str>>> {
-        let mut names = vec![self.name(what)?.into()];
+    fn names(&mut self) -> Result<Vec<std::sync::Arc<str>>> {
+        let mut names = vec![self.name(&Expected::Type)?.into()];
         while self.takes_sign(",") {
-            names.push(self.name(what)?.into());
+            names.push(self.name(&Expected::Type)?.into());
         }
         Ok(names)
     }
@@ -275,6 +301,7 @@ impl<'t> Parser<'t> {
         } else if self.takes("status") {
             self.statuses(find)?;
         } else if self.takes("deleted") {
+            ["with", "without", "only"].into_iter().for_each(|word| self.note(Expected::Word(word)));
             find.deleted = match self.take() {
                 Token::Word(word) if word == "with" => Deleted::With,
                 Token::Word(word) if word == "only" => Deleted::Only,
@@ -282,6 +309,7 @@ impl<'t> Parser<'t> {
                 _ => return Err(self.error(at, "expected with, only or without behind deleted")),
             };
         } else if self.takes("proxies") {
+            ["with", "without"].into_iter().for_each(|word| self.note(Expected::Word(word)));
             find.with_proxies = match self.take() {
                 Token::Word(word) if word == "with" => true,
                 Token::Word(word) if word == "without" => false,
@@ -334,7 +362,7 @@ impl<'t> Parser<'t> {
                 )
             });
         }
-        Ok(Field::Property(self.name("a property or a header such as @createdAt")?.into()))
+        Ok(Field::Property(self.name(&Expected::Field)?.into()))
     }
 
     fn deeper(&self, depth: usize) -> Result<usize> {
@@ -398,10 +426,10 @@ impl<'t> Parser<'t> {
             }
         }
         if self.takes("is") {
-            return Ok(Expression::Type(self.name("a type")?.into()));
+            return Ok(Expression::Type(self.name(&Expected::Type)?.into()));
         }
         if self.takes("classified") {
-            let name = self.name("a classification")?.into();
+            let name = self.name(&Expected::Classification)?.into();
             return Ok(Expression::Classified { name, matching: self.bracketed(depth)? });
         }
         if self.is_word("has") {
@@ -447,7 +475,7 @@ impl<'t> Parser<'t> {
             () => return Err(self.expected("out, in or any")),
         };
         let type_name =
-            if self.takes_sign("*") { None } else { Some(self.name("a relationship type or *")?.into()) };
+            if self.takes_sign("*") { None } else { Some(self.name(&Expected::RelationshipType)?.into()) };
         let matching = self.bracketed(depth)?;
         let mut other = None;
         if self.takes("to") {
@@ -462,6 +490,7 @@ impl<'t> Parser<'t> {
     fn condition(&mut self) -> Result<Expression> {
         let at = self.place();
         let field = self.field()?;
+        self.field = Some(field.clone());
         let operator = self.operator()?;
         let values = match operator {
             Operator::Exists | Operator::Missing => Vec::new(),
@@ -500,6 +529,7 @@ impl<'t> Parser<'t> {
             }
             return Ok(if is_not { Operator::Exists } else { Operator::Missing });
         }
+        OPERATORS.into_iter().for_each(|word| self.note(Expected::Word(word)));
         let found = match self.peek() {
             Token::Sign(sign) => Operator::named(sign),
             Token::Word(word) => Operator::named(&word.to_ascii_lowercase()),

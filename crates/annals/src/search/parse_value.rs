@@ -44,6 +44,7 @@ impl Parser<'_> {
         if depth > NESTING_MAX {
             return Err(self.error(at, &format!("expected at most {NESTING_MAX} levels of lists and maps")));
         }
+        self.note_value();
         match self.peek() {
             Token::Text(_) | Token::Pattern(_) | Token::Word(_) => {}
             _ => return Err(self.expected("a value; put texts in quotes")),

@@ -167,6 +167,28 @@ fn joined<T>(
     Ok(())
 }
 
+/// A name as it is written in a search.
+pub(crate) fn name_text(name: &str) -> String {
+    struct Name<'n>(&'n str);
+    impl Display for Name<'_> {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            write_name(f, &self.0)
+        }
+    }
+    Name(name).to_string()
+}
+
+/// A value as it is written in a search.
+pub(crate) fn value_text(value: &Value) -> String {
+    struct Written<'v>(&'v Value);
+    impl Display for Written<'_> {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            write_value(f, self.0)
+        }
+    }
+    Written(value).to_string()
+}
+
 fn write_name(f: &mut Formatter<'_>, name: &impl AsRef<str>) -> fmt::Result {
     let name = name.as_ref();
     // `status` is a keyword only before a name.

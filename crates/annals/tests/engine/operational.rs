@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
 use crate::support::declare_lists;
 use crate::support::trees::path;
 use crate::support::typed::kind_of;
+use annals::log::MemoryLog;
 use annals::*;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -256,4 +257,42 @@ fn names_and_times_out_of_bounds_are_refused() {
     operational.open_lease("a", LONG).unwrap();
     assert_eq!(kind_of(operational.open_lease("a", LONG)), ErrorKind::AlreadyExists);
     assert_eq!(kind_of(operational.provide("p", &path("//x"), |_| Ok(None))), ErrorKind::InvalidArgument);
+}
+
+/// A view made before must not show its leases once the repository reads what another one writes.
+#[test]
+fn leases_end_with_the_term_in_which_they_were_opened() {
+    let log = Arc::new(MemoryLog::with_register());
+    let open = |is_standby| {
+        let options = Options { lease_ms: 150, poll_interval_ms: 1, is_standby, ..Options::default() };
+        Repository::with_log(Arc::clone(&log) as Arc<_>, options).unwrap()
+    };
+    let (first, second) = (open(false), open(true));
+    first.transact(|t| t.tree().set(&path("/x/leaf"), 1)).unwrap();
+    let operational = Operational::over(&first).unwrap();
+    operational.open_lease("a", LONG).unwrap();
+    operational.push("a", |tree| tree.set(&path("/x/leaf"), 2)).unwrap();
+    first.demote().unwrap();
+    second.promote().unwrap();
+    let (_, receipt) = second.transact(|t| t.tree().set(&path("/x/leaf"), 3)).unwrap();
+    let end = Clock::now() + Duration::from_secs(20);
+    while first.snapshot().position() < receipt.position {
+        assert!(Clock::now() < end, "the first one never follows");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let is_over = || {
+        assert_eq!(kind_of(operational.get(&path("/x"), None)), ErrorKind::NotWriter);
+        assert_eq!(kind_of(operational.push("a", |_| Ok(()))), ErrorKind::NotWriter);
+        assert_eq!(kind_of(operational.open_lease("b", LONG)), ErrorKind::NotWriter);
+        assert_eq!(kind_of(operational.leases()), ErrorKind::NotWriter);
+    };
+    is_over();
+    // Nor when it writes again, in a later term.
+    second.demote().unwrap();
+    first.promote().unwrap();
+    is_over();
+    let anew = Operational::over(&first).unwrap();
+    assert_eq!(anew.leases().unwrap(), []);
+    let found = anew.get(&path("/x"), None).unwrap().unwrap();
+    assert_eq!(found.property("leaf"), Some((&3.into(), Origin::Running)));
 }

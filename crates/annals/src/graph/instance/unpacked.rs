@@ -127,21 +127,39 @@ impl Instance {
         self.classifications = if classifications.is_empty() { None } else { Some(classifications.into()) };
     }
 
+    /// The first part in which another instance differs; `None` if both are equal, except for the shape of the chain of past
+    /// versions.
+    pub(crate) fn different_part(&self, other: &Instance) -> Option<&'static str> {
+        fn past(instance: &Instance) -> impl Iterator<Item = &PastVersion> {
+            instance.past.iter().flat_map(|past| past.iter())
+        }
+        let parts = [
+            ("id", self.id == other.id),
+            ("type", self.type_name == other.type_name),
+            ("status", self.status == other.status),
+            (
+                "version",
+                (self.version, self.versions, self.base) == (other.version, other.versions, other.base),
+            ),
+            ("creation", self.created == other.created),
+            ("last update", self.updated == other.updated),
+            ("validity", (self.valid_from, self.live_from) == (other.valid_from, other.live_from)),
+            ("place in the log", self.place == other.place),
+            (
+                "distance to an anchor",
+                (self.since_anchor, self.changed) == (other.since_anchor, other.changed),
+            ),
+            ("ends", self.ends == other.ends),
+            ("header", self.header == other.header),
+            ("properties", self.properties == other.properties),
+            ("classifications", self.classifications() == other.classifications()),
+            ("past", past(self).eq(past(other))),
+        ];
+        parts.into_iter().find(|(_, is_same)| !is_same).map(|(part, _)| part)
+    }
+
     /// True if both are equal, except for the shape of the chain of past versions.
     pub(crate) fn is_same(&self, other: &Instance) -> bool {
-        self.id == other.id
-            && (self.type_name, self.status, self.version, self.versions, self.base)
-                == (other.type_name, other.status, other.version, other.versions, other.base)
-            && (self.created, self.updated, self.valid_from, self.live_from)
-                == (other.created, other.updated, other.valid_from, other.live_from)
-            && (self.place, self.since_anchor, self.changed, self.ends, self.header)
-                == (other.place, other.since_anchor, other.changed, other.ends, other.header)
-            && self.properties == other.properties
-            && self.classifications() == other.classifications()
-            && self
-                .past
-                .iter()
-                .flat_map(|past| past.iter())
-                .eq(other.past.iter().flat_map(|past| past.iter()))
+        self.different_part(other).is_none()
     }
 }

@@ -15,5 +15,7 @@ mod explain;
 mod hints;
 mod page;
 mod grouped;
+mod completing;
 
+pub use completing::{CompletionKind, Completions};
 pub use explain::Explanation;

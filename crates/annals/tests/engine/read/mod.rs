@@ -8,3 +8,4 @@ mod members_speed;
 mod logged;
 mod subscriptions;
 mod watched_sets;
+mod completions;

@@ -223,3 +223,28 @@ fn those_who_wait_are_woken_by_what_they_watch() {
         assert_eq!(waiting.join().unwrap(), Some(vec!["created /cont".to_owned()]));
     });
 }
+
+/// A tree begins at the entity of an id: with another id of that entity, the whole tree goes.
+#[test]
+fn those_who_watch_a_tree_read_again_when_its_root_gets_another_id() {
+    let repository = CheckedRepository::in_memory();
+    set(&repository, "/a/leaf", 1);
+    let first = repository.snapshot().position();
+    let mut subscription = repository.subscribe(Watch::tree("/a").unwrap(), Some(first)).unwrap();
+    let [root, other] = ["root", "other"].map(|id| Id::new(id).unwrap());
+    let mut reidentify = |from: &Id, to: &Id| {
+        repository.transact(|t| t.reidentify(&InstanceId::Entity(from.clone()), to)).unwrap();
+        assert!(subscription.poll().unwrap().unwrap().read_again);
+        repository.snapshot().tree().get(&path("/a"), None).unwrap().is_some()
+    };
+    assert!(!reidentify(&root, &other));
+    let second = repository.snapshot().position();
+    assert!(reidentify(&other, &root));
+    // A reader that comes later is behind.
+    let mut late = repository.subscribe(Watch::tree("/a").unwrap(), Some(first)).unwrap();
+    assert!(late.poll().unwrap().unwrap().read_again);
+    let snapshot = repository.snapshot();
+    let then = |position| snapshot.as_of(AsOf { position: Some(position), ..AsOf::default() }).unwrap();
+    assert!(then(first).tree().get(&path("/a"), None).unwrap().is_some());
+    assert!(then(second).tree().get(&path("/a"), None).unwrap().is_none());
+}
