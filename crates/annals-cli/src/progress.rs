@@ -60,7 +60,7 @@ impl Progress {
         Progress { shared: None }
     }
 
-    /// The same, and it shows the time that has passed as long as nobody knows how much is done.
+    /// The same; until it has a number, it shows the time that has passed.
     #[must_use]
     pub fn with_time(self) -> Progress {
         let Some(shared) = &self.shared else { return self };
@@ -78,7 +78,7 @@ impl Progress {
         self
     }
 
-    /// True if somebody can see it.
+    /// True if a terminal shows it.
     pub fn is_active(&self) -> bool {
         self.shared.is_some()
     }

@@ -182,7 +182,7 @@ fn count_lines(part: &[u8], lines: &mut u64, bar: &Progress, total: Option<u64>)
     }
 }
 
-/// How many lines an export of everything has, if somebody sees the bar, and the client may know it.
+/// The number of lines of an export of everything, if a terminal shows the bar, and the client may know it.
 fn lines_total(context: &mut Context, arguments: &Arguments) -> Option<u64> {
     let is_of_all = arguments.types.is_empty() && !arguments.is_history && arguments.format == Format::Jsonl;
     if !is_of_all || !Progress::new("export", "lines").is_active() {
