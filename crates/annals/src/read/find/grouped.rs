@@ -9,7 +9,7 @@ use crate::read::operators::groups::{FoundGroups, Grouper};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Find, Grouping, OrderBy};
 
-/// What a caller may do who gets too many groups.
+/// The advice for a caller with too many groups.
 const ADVICE: &str = "narrow the search, or group by something that more instances share";
 
 impl Snapshot {

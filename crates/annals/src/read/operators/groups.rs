@@ -65,7 +65,7 @@ pub(in crate::read) struct Grouper<'s, 'g> {
     grouping: &'g Grouping,
     by: Vec<Read>,
     of: Vec<Read>,
-    /// What a caller may do who gets too many groups.
+    /// The advice for a caller with too many groups.
     advice: &'static str,
     groups: BTreeMap<Values, Gathered>,
     /// Size of the values that are kept.

@@ -10,7 +10,7 @@ use crate::read::operators::groups::Grouper;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Grouping, OrderBy};
 
-/// What a caller may do who gets too many groups.
+/// The advice for a caller with too many groups.
 const ADVICE: &str = "narrow the walk, or group by something that more entities share";
 
 /// Counts of the entities that a walk reaches, by the value of a field. Made by [`Snapshot::groups`].
