@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use annals::{Error, ErrorKind, Instant, Observer, Options, Position, Repository, Result, Snapshot};
+use annals::{Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
 use annals_exchange::user::user_name;
 use clap::Args;
 
@@ -16,6 +16,7 @@ use crate::output::Output;
 use crate::place::{Answer, Place};
 use crate::progress::Progress;
 use crate::remote::{Remote, Upload, is_same_server};
+use crate::reports::Reports;
 use crate::request::Request;
 use crate::stop::Outcome;
 
@@ -284,15 +285,6 @@ impl Entered {
     }
 }
 
-/// Prints the warnings that come while the repository is open, and when it is closed.
-struct Warnings;
-
-impl Observer for Warnings {
-    fn warned(&self, text: &str) {
-        eprintln!("warning: {text}");
-    }
-}
-
 impl Context {
     /// The snapshot as of that time. Warns if the repository was empty then.
     pub fn snapshot(&self, time: &AsOfArguments, repository: &Repository) -> Result<Snapshot> {
@@ -356,6 +348,15 @@ impl Context {
     /// With the candidate that the command reads or edits.
     pub fn of_candidate(&self, request: Request) -> Request {
         request.with_all("candidate", &self.candidate)
+    }
+
+    /// A bar for work that a server does, which tells nothing until it is done. A repository of this process tells how far it
+    /// is itself.
+    ///
+    /// Errors: those of entering the place.
+    pub fn waiting(&mut self, work: &'static str, access: Access) -> Outcome<Progress> {
+        self.enter(access)?;
+        Ok(if self.is_at_server() { Progress::new(work, "records").with_time() } else { Progress::none() })
     }
 
     /// True if the user names a server.
@@ -569,13 +570,13 @@ impl Context {
             let text = "--server: this needs the folder itself; run it there, without --server";
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
-        let progress = Progress::new("open", "records");
+        let progress = Progress::new("open", "records").with_time();
         let shown = progress.clone();
         let options = Options {
             is_read_only,
             memory_bytes_max: self.memory_bytes_max,
             on_replay: Some(Arc::new(move |at: Position, tail: Position| shown.set(at.0, Some(tail.0)))),
-            observer: Some(Arc::new(Warnings)),
+            observer: Some(Arc::new(Reports::default())),
             ..Options::default()
         };
         let repository = self.global.place()?.open(options);

@@ -19,7 +19,10 @@ mod stop;
 mod output;
 mod table;
 mod shown;
+mod columns;
+mod rows;
 mod progress;
+mod reports;
 mod ldp_import;
 mod doctor;
 

@@ -44,6 +44,24 @@ impl Output {
         self.is_json
     }
 
+    /// Makes answers JSON from now on.
+    pub fn set_json(&mut self) {
+        self.is_json = true;
+    }
+
+    /// True if a terminal shows the answers.
+    pub fn is_terminal(&self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
+    /// True if a terminal shows the answers, and the user wants colours there.
+    /// Source: <https://no-color.org>.
+    pub fn has_colours(&self) -> bool {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_plain = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        self.is_terminal() && !is_set("NO_COLOR") && !is_plain
+    }
+
     /// True once a line was written.
     pub fn has_lines(&self) -> bool {
         self.has_lines
@@ -82,6 +100,13 @@ impl Output {
         self.has_lines = true;
         self.writer.write_all(line)?;
         self.writer.write_all(b"\n")?;
+        if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes lines that have their ends.
+    pub fn text(&mut self, text: &[u8]) -> Outcome {
+        self.has_lines = true;
+        self.writer.write_all(text)?;
         if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }
 

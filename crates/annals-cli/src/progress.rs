@@ -10,6 +10,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The bar appears after this time.
 const QUIET_TIME: Duration = Duration::from_millis(400);
+/// Without a number, the time that has passed appears after this time.
+const SILENT_TIME: Duration = Duration::from_secs(2);
+/// How often that time is drawn again.
+const TICK_TIME: Duration = Duration::from_millis(200);
+/// Levels of folders in a repository or a backup.
+pub const FOLDERS_DEEP: usize = 3;
 /// How often the bar measures a folder that is being written.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -24,6 +30,8 @@ struct Shared {
     unit: &'static str,
     started: Instant,
     is_shown: AtomicBool,
+    // True once the bar has a number.
+    is_counted: AtomicBool,
     // The text behind the bar; kept so that it is set only when it changes.
     note: Mutex<String>,
 }
@@ -34,18 +42,55 @@ impl Progress {
         let shared = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
             bar.set_prefix(name);
-            let is_shown = AtomicBool::new(false);
-            Arc::new(Shared { bar, unit, started: Instant::now(), is_shown, note: Mutex::default() })
+            let (is_shown, is_counted) = (AtomicBool::new(false), AtomicBool::new(false));
+            Arc::new(Shared {
+                bar,
+                unit,
+                started: Instant::now(),
+                is_shown,
+                is_counted,
+                note: Mutex::default(),
+            })
         });
         Progress { shared }
+    }
+
+    /// A bar that shows nothing.
+    pub fn none() -> Progress {
+        Progress { shared: None }
+    }
+
+    /// The same; until it has a number, it shows the time that has passed.
+    #[must_use]
+    pub fn with_time(self) -> Progress {
+        let Some(shared) = &self.shared else { return self };
+        let weak = Arc::downgrade(shared);
+        std::thread::spawn(move || {
+            std::thread::sleep(SILENT_TIME);
+            let Some(shared) = weak.upgrade().filter(|shared| !shared.bar.is_finished()) else { return };
+            if !shared.is_shown.swap(true, Ordering::Relaxed) {
+                let style = ProgressStyle::with_template("{prefix} {spinner} {elapsed}");
+                shared.bar.set_style(style.expect("the template is constant"));
+                shared.bar.set_draw_target(ProgressDrawTarget::stderr());
+                shared.bar.enable_steady_tick(TICK_TIME);
+            }
+        });
+        self
+    }
+
+    /// True if a terminal shows it.
+    pub fn is_active(&self) -> bool {
+        self.shared.is_some()
     }
 
     /// Sets the amount done, and the total if it is known.
     pub fn set(&self, done: u64, total: Option<u64>) {
         let Some(shared) = &self.shared else { return };
-        if shared.started.elapsed() >= QUIET_TIME && !shared.is_shown.swap(true, Ordering::Relaxed) {
-            shared.bar.set_draw_target(ProgressDrawTarget::stderr());
+        if shared.started.elapsed() >= QUIET_TIME && !shared.is_counted.swap(true, Ordering::Relaxed) {
             shared.bar.set_style(style(shared.unit, total.is_some()));
+            if !shared.is_shown.swap(true, Ordering::Relaxed) {
+                shared.bar.set_draw_target(ProgressDrawTarget::stderr());
+            }
         }
         if let Some(total) = total {
             shared.bar.set_length(total);
@@ -102,7 +147,8 @@ impl Progress {
         let (weak, folder) = (Arc::downgrade(shared), folder.to_path_buf());
         std::thread::spawn(move || {
             while let Some(shared) = weak.upgrade().filter(|shared| !shared.bar.is_finished()) {
-                Progress { shared: Some(shared) }.set(folder_bytes(&folder, 3).min(total), Some(total));
+                Progress { shared: Some(shared) }
+                    .set(folder_bytes(&folder, FOLDERS_DEEP).min(total), Some(total));
                 std::thread::sleep(WATCH_INTERVAL);
             }
         });
@@ -117,7 +163,7 @@ impl annals_exchange::Progress for Progress {
 }
 
 /// Bytes of the files below a folder; files that cannot be read count as 0.
-fn folder_bytes(folder: &Path, depth_left: usize) -> u64 {
+pub fn folder_bytes(folder: &Path, depth_left: usize) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() && depth_left > 0 => folder_bytes(&entry.path(), depth_left - 1),

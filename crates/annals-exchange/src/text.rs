@@ -54,6 +54,15 @@ pub fn lines(text: &str) -> String {
     visible(text, |one| one != '\n' && is_control(one))
 }
 
+/// The same for a text in JSON, which stays JSON with the same values.
+pub fn visible_json(text: &str) -> String {
+    let escaped = |one: char| match is_control(one) {
+        true => format!("\\u{:04x}", u32::from(one)),
+        false => one.to_string(),
+    };
+    if text.chars().any(is_control) { text.chars().map(escaped).collect() } else { text.to_owned() }
+}
+
 fn visible(text: &str, is_hidden: impl Fn(char) -> bool) -> String {
     if !text.chars().any(&is_hidden) {
         return text.to_owned();
@@ -107,6 +116,7 @@ mod tests {
         assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
         assert_eq!(one_line("a\u{202e}b\u{2066}c\u{2028}"), "a\\u{202e}b\\u{2066}c\\u{2028}");
         assert_eq!(lines("a\nb\u{9b}31m"), "a\nb\\u{9b}31m");
+        assert_eq!(visible_json("\"a\u{9b}\u{202e}ä\""), "\"a\\u009b\\u202eä\"");
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod tree_operation;
 mod operation;
 mod provenance;
 pub mod find;
+mod group;
 mod graph;
 mod type_definition;
 mod line_column;
@@ -51,6 +52,10 @@ pub use find::{
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
     CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SubgraphPage, add_path, direction_to_text,
+};
+pub use group::{
+    FoundGroupForm, FoundGroupsForm, GROUPING, aggregate_to_text, field_to_text, grouping_from_json,
+    grouping_from_texts,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};

@@ -21,6 +21,12 @@ pub trait Observer: Send + Sync {
         let _ = (position, taken);
     }
 
+    /// A check or a compaction has come to the record `at` of those up to `end`: `check`, or `rewrite` and then `compare`. It is
+    /// told at intervals.
+    fn progressed(&self, work: &'static str, at: Position, end: Position) {
+        let _ = (work, at, end);
+    }
+
     /// The repository keeps one more warning, see [`Repository::warnings`](crate::Repository::warnings).
     fn warned(&self, text: &str) {
         let _ = text;

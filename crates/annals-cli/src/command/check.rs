@@ -4,7 +4,7 @@ use annals_exchange::text::counted;
 use clap::Args;
 
 use super::listing::json_of_line;
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::request::Request;
 use crate::shown::Shown;
 use crate::stop::{DAMAGED, Outcome, Stop};
@@ -20,7 +20,10 @@ pub struct Arguments {}
 
 /// Checks, and prints what differs.
 pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
-    let told = context.ask(Request::get("/v1/check").patient())?.whole()?;
+    let progress = context.waiting("check", Access::Read)?;
+    let told = context.ask(Request::get("/v1/check").patient()).and_then(|mut answer| answer.whole());
+    progress.finish();
+    let told = told?;
     let report = json_of_line(&told)?;
     let report = Shown(&report);
     let texts = |name: &str| -> Vec<String> {

@@ -25,7 +25,10 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     context.enter(Access::Write)?;
     let author = context.author(None)?;
     let request = Request::get("/v1/compactions").posted_empty().signed(author.as_deref(), "").patient();
-    let told = context.ask(request)?.whole()?;
+    let progress = context.waiting("compact", Access::Write)?;
+    let told = context.ask(request).and_then(|mut answer| answer.whole());
+    progress.finish();
+    let told = told?;
     context.leave()?;
     if context.output.is_json() {
         return context.output.json_line(&told);

@@ -92,11 +92,18 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                 .with_all("type", &arguments.types)
                 .with_all("format", name)
                 .flag("history", arguments.is_history);
+            let total = lines_total(context, arguments);
             let mut answer = context.ask_at(request, &arguments.as_of)?;
-            match output {
-                None => answer.copy_to(context.output.writer()),
-                Some(path) => write_file(path, &mut answer),
-            }
+            // A terminal that shows the export needs no bar.
+            let is_shown = output.is_some() || !context.output.is_terminal();
+            let bar = if is_shown { Progress::new("export", "lines") } else { Progress::none() };
+            let total = if arguments.is_history { answer.position() } else { total };
+            let outcome = match output {
+                None => copy_lines(&mut answer, context.output.writer(), &bar, total),
+                Some(path) => write_file(path, &mut answer, &bar, total),
+            };
+            bar.finish();
+            outcome
         }
     }
 }
@@ -119,7 +126,8 @@ fn csv_of_server(context: &mut Context, arguments: &Arguments, folder: &Path) ->
     let told = json_of_line(&told)?;
     let position = Shown(&told).number("position");
     for (kind, counts) in [(TypeKind::Entity, "entities"), (TypeKind::Relationship, "relationships")] {
-        for (type_name, _) in Shown(&told).of(counts).of("byType").members() {
+        for (type_name, count) in Shown(&told).of(counts).of("byType").members() {
+            let count = &count.as_u64().unwrap_or_default();
             if !arguments.types.is_empty() && !arguments.types.iter().any(|name| name == type_name) {
                 continue;
             }
@@ -134,18 +142,57 @@ fn csv_of_server(context: &mut Context, arguments: &Arguments, folder: &Path) ->
                 || context.candidate.is_some();
             let request = if is_dated { request } else { request.with("atPosition", position) };
             let mut answer = context.ask_at(request, &arguments.as_of)?;
-            write_file(&folder.join(csv_file_name(kind, type_name)), &mut answer)?;
+            let bar = Progress::new("export", "lines");
+            let written =
+                write_file(&folder.join(csv_file_name(kind, type_name)), &mut answer, &bar, Some(*count + 1));
+            bar.finish();
+            written?;
         }
     }
     Ok(())
 }
 
 /// Writes an answer into a file.
-fn write_file(path: &Path, answer: &mut Answer) -> Outcome {
+fn write_file(path: &Path, answer: &mut Answer, bar: &Progress, total: Option<u64>) -> Outcome {
     let created = private_files::create_or_empty(path).map_err(|error| file_error(path, error))?;
     let mut writer = BufWriter::with_capacity(256 * 1024, created);
-    answer.copy_with(|part| writer.write_all(part).map_err(|error| file_error(path, error).into()))?;
+    let mut lines = 0;
+    answer.copy_with(|part| {
+        writer.write_all(part).map_err(|error| file_error(path, error))?;
+        count_lines(part, &mut lines, bar, total);
+        Ok(())
+    })?;
     finish(writer).map_err(|error| file_error(path, error).into())
+}
+
+/// Hands on an answer, and moves the bar by its lines.
+fn copy_lines(answer: &mut Answer, to: &mut impl Write, bar: &Progress, total: Option<u64>) -> Outcome {
+    let mut lines = 0;
+    answer.copy_with(|part| {
+        to.write_all(part)?;
+        count_lines(part, &mut lines, bar, total);
+        Ok(())
+    })
+}
+
+fn count_lines(part: &[u8], lines: &mut u64, bar: &Progress, total: Option<u64>) {
+    if bar.is_active() {
+        *lines += part.iter().filter(|byte| **byte == b'\n').count() as u64;
+        bar.set(*lines, total);
+    }
+}
+
+/// The number of lines of an export of everything, if a terminal shows the bar, and the client may know it.
+fn lines_total(context: &mut Context, arguments: &Arguments) -> Option<u64> {
+    let is_of_all = arguments.types.is_empty() && !arguments.is_history && arguments.format == Format::Jsonl;
+    if !is_of_all || !Progress::new("export", "lines").is_active() {
+        return None;
+    }
+    let request = context.of_candidate(Request::get("/v1/stats")).read_at(&arguments.as_of);
+    let told = context.ask(request).and_then(|mut answer| answer.whole()).ok()?;
+    let told = json_of_line(&told).ok()?;
+    let of = |name: &str| Shown(&told).of(name).number("total");
+    Some(Shown(&told).number("types") + of("entities") + of("relationships"))
 }
 
 fn finish(writer: BufWriter<File>) -> std::io::Result<()> {

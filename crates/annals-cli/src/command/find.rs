@@ -6,10 +6,13 @@ use annals_json::{Object, find_from_json, json_from_str, object, order_from_text
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
+use super::grouping::GroupingArguments;
 use super::listing::{Listing, json_of_line};
 use super::tree_times::as_of_to_json;
+use crate::columns::{ENTITIES, RELATIONSHIPS};
 use crate::context::{AsOfArguments, Context};
 use crate::request::Request;
+use crate::rows::RowsArguments;
 use crate::shown::Shown;
 use crate::stop::Outcome;
 
@@ -33,6 +36,9 @@ Examples:
   annals find package 'installed_size_kib >= 500000' --order-by -installed_size_kib
   annals find 'package where classified essential and @text ~= shell' --count
   annals find depends 'constraint is not null' --relationships --limit 10
+  annals find package --columns name,installed_size_kib,@updated.author
+  annals find package --format csv --limit 100000 > packages.csv
+  annals find package --group-by section,@status --sum installed_size_kib
 docs/search.md has the whole language. With --json each line is one instance; a last line {\"next\": …} has the cursor
 for --after if there is more.")]
 pub struct Arguments {
@@ -73,6 +79,10 @@ pub struct Arguments {
     #[arg(long = "explain")]
     is_explained: bool,
     #[command(flatten)]
+    grouping: GroupingArguments,
+    #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
     as_of: AsOfArguments,
 }
 
@@ -91,12 +101,26 @@ enum DeletedArgument {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut body = search(arguments)?;
     body.extend(as_of_to_json(&arguments.as_of.as_of()));
+    if arguments.grouping.is_given() {
+        // All groups are printed, unless the user or the text of the search has a limit.
+        let is_usual = |limit: &Json| arguments.limit.is_none() && *limit == Json::from(Find::all().limit);
+        body.retain(|name, member| name != "limit" || !is_usual(member));
+        return arguments.grouping.print(context, &arguments.rows, body, &arguments.as_of);
+    }
     let body = Json::Object(body);
     let path = match (arguments.is_counted, arguments.is_explained) {
         (true, _) => "/v1/count",
         (_, true) => "/v1/explain",
         _ => "/v1/find",
     };
+    let (layout, usual) = match arguments.is_relationships {
+        true => (&RELATIONSHIPS, "@id,@from,@type,@to,*"),
+        false => (&ENTITIES, "@id,@type,*"),
+    };
+    let rows = arguments.rows.rows(context, layout, usual)?;
+    if path != "/v1/find" {
+        arguments.rows.refuse_beside(if arguments.is_counted { "--count" } else { "--explain" })?;
+    }
     context.warn_of_emptiness(&arguments.as_of)?;
     let request = context.of_candidate(Request::post(path, &body));
     if path != "/v1/find" {
@@ -116,6 +140,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return Ok(());
     }
     let mut answer = context.ask(request.lines())?;
+    if let Some(mut rows) = rows {
+        let next = rows.take(context, &mut answer)?;
+        let is_empty = rows.is_empty() && next.is_none();
+        rows.end(context, "--after", next.map(Json::from))?;
+        if is_empty && !context.output.is_json() {
+            print_hints(context, &body);
+        }
+        return Ok(());
+    }
     let mut listing =
         if arguments.is_relationships { Listing::of_relationships() } else { Listing::of_entities() };
     let next = listing.take(context, &mut answer)?;

@@ -29,15 +29,22 @@ impl GraphFormatArguments {
     ///
     /// Errors: `InvalidArgument` beside `--json`.
     pub fn of(&self, context: &Context) -> annals::Result<Option<GraphFormatArgument>> {
-        if self.format.is_some() && context.output.is_json() {
-            let text = "--format: expected no --json beside it, found both; leave one out";
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        Ok(self.format)
+        self.format.map(|format| format.without_json(context)).transpose()
     }
 }
 
 impl GraphFormatArgument {
+    /// The same, if answers are not to be JSON.
+    ///
+    /// Errors: `InvalidArgument` beside `--json`.
+    pub fn without_json(self, context: &Context) -> annals::Result<GraphFormatArgument> {
+        if context.output.is_json() {
+            let text = "--format: expected no --json beside it, found both; leave one out";
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        Ok(self)
+    }
+
     /// Writes the graph that answers a request.
     pub fn print(self, context: &mut Context, request: Request) -> Outcome {
         let name = match self {

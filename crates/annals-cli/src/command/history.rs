@@ -7,9 +7,11 @@ use serde_json::Value as Json;
 
 use super::listing::{after_skipped, json_of_line};
 use super::selection::InstanceArgument;
+use crate::columns::VERSIONS;
 use crate::context::{AsOfArguments, Context, instant};
 use crate::place::AnswerLine;
 use crate::request::Request;
+use crate::rows::RowsArguments;
 use crate::shown::Shown;
 use crate::stop::Outcome;
 use crate::table::Table;
@@ -22,6 +24,7 @@ Examples:
   annals history package:bash --limit 1
   annals history package:bash --from 2025-01-01 --to 2026-01-01 --oldest-first
   annals diff package:bash 1 2                what differs between two of them
+  annals history package:bash --columns @version,@instant,@author,size     how a property changed
 The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns if
 a version has them.")]
 pub struct Arguments {
@@ -46,8 +49,13 @@ pub struct Arguments {
     #[arg(long)]
     oldest_first: bool,
     #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
     as_of: AsOfArguments,
 }
+
+/// The columns of rows, if the user names none.
+const USUAL_COLUMNS: &str = "@version,@action,@status,@inForce,@position,@instant,@validFrom,@author,@message,@home,@formerId,@isProxy";
 
 /// A title, and the function that fills the column; it returns `None` for the usual value.
 type Column = (&'static str, fn(Shown) -> Option<String>);
@@ -69,14 +77,17 @@ fn rare_columns(versions: &[Json]) -> Vec<Column> {
 
 /// Prints the versions.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let Arguments { instance, limit, skip, from, to, content, oldest_first, as_of } = arguments;
+    let Arguments { instance, limit, skip, from, to, content, oldest_first, rows, as_of } = arguments;
+    let mut rows = rows.rows(context, &VERSIONS, USUAL_COLUMNS)?;
+    // The instance is in the answer if a column shows something of it.
+    let is_whole = rows.as_ref().map_or(*content, |rows| rows.asks_for(VERSIONS.instance));
     context.warn_of_emptiness(as_of)?;
     let candidate = context.candidate.clone();
     let request = |collection: &'static str| {
         Request::get_of(collection, &instance.id, "/history")
             .with_all("from", from)
             .with_all("to", to)
-            .flag("content", *content)
+            .flag("content", is_whole)
             .flag("oldestFirst", *oldest_first)
             .with("limit", (*limit).max(1))
             .with_all("after", after_skipped(*skip))
@@ -87,11 +98,16 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let (_, mut answer) = instance.ask(context, request)?;
     let mut versions = Vec::new();
     while let Some(AnswerLine::Item(line)) = answer.line()?.filter(|_| *limit > 0) {
-        if context.output.is_json() || *content {
+        if let Some(rows) = &mut rows {
+            rows.item(context, &json_of_line(&line)?)?;
+        } else if context.output.is_json() || *content {
             context.output.json_line(&line)?;
         } else {
             versions.push(json_of_line(&line)?);
         }
+    }
+    if let Some(rows) = rows {
+        return rows.end(context, "", None);
     }
     let rare = rare_columns(&versions);
     let mut titles = vec!["", "VERSION", "ACTION"];

@@ -4,11 +4,14 @@ use annals::{Action, Error, ErrorKind, Id, Instant, LogPlace, Position, Result, 
 use annals_exchange::text::{count, one_line};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde_json::Value as Json;
 
 use super::diff::header_differences;
 use super::listing::{BATCH_ITEMS_MAX, json_of_line, print_next};
+use crate::columns::CHANGES;
 use crate::context::Context;
 use crate::request::Request;
+use crate::rows::{Rows, RowsArguments, json_line};
 use crate::shown::{Shown as Part, value_sides};
 use crate::stop::Outcome;
 
@@ -30,6 +33,7 @@ Examples:
   annals log ada                                    everything that happened to the instance ada
   annals log --type person --verb delete --limit 5  the last five commits that deleted persons
   annals --json log --oldest-first                  for programs: one record on each line
+  annals log ada --columns @instant,@author,@before.rows,@after.rows    a row for each change
 It shows changes that match every filter, and the first 20 of a commit. Purged instances do not appear, and edits of
 candidates only if you ask for them. --all, and --json, show everything.
 WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or a time before now (90m, 12h, 7d, 2w).")]
@@ -66,7 +70,15 @@ pub struct Arguments {
     /// Show all changes of each commit, and edits of candidates
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    rows: RowsArguments,
 }
+
+/// The columns of rows, if the user names none.
+const USUAL_COLUMNS: &str =
+    "@position,@instant,@author,@message,@action,@kind,@type,@id,@version,@classification";
+/// The members of a record that each of its rows has.
+const OF_RECORDS: [&str; 4] = ["position", "instant", "author", "message"];
 
 impl Arguments {
     /// True if the edits of candidates are hidden: a record of them says nothing about the repository.
@@ -117,9 +129,10 @@ fn request(arguments: &Arguments) -> Request {
 
 /// Prints the records.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let mut rows = arguments.rows.rows(context, &CHANGES, USUAL_COLUMNS)?;
     let request = request(arguments);
     let mut after = arguments.after;
-    let is_short = !arguments.all && !context.output.is_json();
+    let is_short = !arguments.all && !context.output.is_json() && rows.is_none();
     let hides_candidates = is_short && arguments.hides_candidates();
     let mut shown = Shown::default();
     // The page before printed the head of this record with its first changes.
@@ -150,14 +163,17 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                 shown.end(context)?;
                 if left == 0 {
                     let next = LogPlace { position: shown.position, changes: None };
-                    context.output.end_list();
-                    return print_next(context, "--after", Some(next.to_string()));
+                    return end(context, rows, Some(next));
                 }
                 left -= 1;
                 shown = Shown { position, ..Shown::default() };
-                if !context.output.is_json() {
+                if !context.output.is_json() && rows.is_none() {
                     print_head(context, record)?;
                 }
+            }
+            if let Some(rows) = &mut rows {
+                print_rows(context, rows, record)?;
+                continue;
             }
             if context.output.is_json() {
                 context.output.json(record.0)?;
@@ -182,11 +198,47 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         if next.is_none() || (left == 0 && !is_unfinished && !hides_candidates) {
             shown.end(context)?;
-            context.output.end_list();
-            return print_next(context, "--after", after.map(|next| next.to_string()));
+            return end(context, rows, after);
         }
         context.output.flush()?;
     }
+}
+
+/// Prints how to get the next page.
+fn end(context: &mut Context, rows: Option<Rows>, after: Option<LogPlace>) -> Outcome {
+    let after = after.map(|place| place.to_string());
+    if let Some(rows) = rows {
+        return rows.end(context, "--after", after.map(Json::from));
+    }
+    context.output.end_list();
+    print_next(context, "--after", after)
+}
+
+/// Prints a row for each change of a record; one without changes has a row, too. In JSON a line is a record.
+fn print_rows(context: &mut Context, rows: &mut Rows, record: Part) -> Outcome {
+    let is_of_record = |path: &str| OF_RECORDS.contains(&path);
+    if rows.is_json() {
+        let mut line = rows.copied(record.0, is_of_record);
+        let changes = record.all("changes").map(|change| rows.copied(change.0, |path| !is_of_record(path)));
+        let changes: Vec<Json> = changes.map(Json::Object).collect();
+        if changes.iter().any(|change| change.as_object().is_some_and(|members| !members.is_empty())) {
+            line.insert("changes".to_owned(), changes.into());
+        }
+        return json_line(context, &Json::Object(line));
+    }
+    let head = OF_RECORDS.map(|name| (name.to_owned(), record.of(name).0.clone()));
+    let mut changes = record.all("changes").peekable();
+    if changes.peek().is_none() {
+        return rows.item(context, &Json::Object(head.into_iter().collect()));
+    }
+    for change in changes {
+        let mut item = change.0.clone();
+        if let Json::Object(members) = &mut item {
+            members.extend(head.clone());
+        }
+        rows.item(context, &item)?;
+    }
+    Ok(())
 }
 
 fn print_head(context: &mut Context, record: Part) -> Outcome {

@@ -6,10 +6,12 @@ use clap::Args;
 
 use super::listing::{json_of_line, print_next};
 use super::tree_path::{ReadArguments, or_nothing, path};
+use crate::columns::ITEMS;
 use crate::context::Context;
 use crate::output::properties_summary;
-use crate::place::AnswerLine;
+use crate::place::{Answer, AnswerLine};
 use crate::request::Request;
+use crate::rows::{Rows, RowsArguments};
 use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
 use crate::table::Table;
@@ -22,6 +24,7 @@ Examples:
   annals ls /interfaces/interface --limit 10 --back      the last ten of a list
   annals ls --find '//interface[mtu > 1500]/name'        all that a path leads to
   annals ls --find --explain '//interface'               how that is found
+  annals ls --find '//interface' --columns @path,mtu --format csv
 With --json each line is {\"id\", \"path\", \"type\", \"value\"}; a last line {\"next\": …} if there is more.")]
 pub struct Arguments {
     /// Path of the item, or of a list
@@ -46,6 +49,8 @@ pub struct Arguments {
     #[arg(long = "back")]
     is_back: bool,
     #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
     of: ReadArguments,
 }
 
@@ -54,6 +59,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let as_of = &arguments.of.as_of;
     let request = |at: &str| arguments.of.root.request(at, &path);
+    let usual = if arguments.is_find { "@path,@type,*,@value" } else { "@name,@type,*" };
+    let rows = arguments.rows.rows(context, &ITEMS, usual)?;
+    if arguments.is_explain || arguments.is_count {
+        arguments.rows.refuse_beside(if arguments.is_count { "--count" } else { "--explain" })?;
+    }
     if arguments.is_explain {
         // The plan depends on the declared types alone, and on no root.
         let request = context.of_candidate(Request::get("/v1/tree-explain").with("path", &path));
@@ -81,6 +91,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     };
     let request = request.with("limit", arguments.limit).flag("typed", !context.output.is_json()).lines();
     let mut answer = context.ask_at(request, as_of).map_err(|stop| or_nothing(stop, &path))?;
+    if let Some(rows) = rows {
+        return print_rows(context, rows, &mut answer);
+    }
     while let Some(line) = answer.line()? {
         match line {
             AnswerLine::Next(cursor) => next = Some(cursor),
@@ -96,11 +109,31 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     print_next(context, "--after", next)
 }
 
-fn row(item: Shown, is_whole_path: bool) -> Result<[String; 3]> {
+/// Prints the items as rows.
+fn print_rows(context: &mut Context, mut rows: Rows, answer: &mut Answer) -> Outcome {
+    let mut next = None;
+    while let Some(line) = answer.line()? {
+        match line {
+            AnswerLine::Next(cursor) => next = Some(cursor),
+            AnswerLine::Item(line) => {
+                let mut item = json_of_line(&line)?;
+                item["name"] = name_of(Shown(&item))?.into();
+                rows.item(context, &item)?;
+            }
+        }
+    }
+    rows.end(context, "--after", next.map(Into::into))
+}
+
+/// The last step of the path of an item.
+fn name_of(item: Shown) -> Result<String> {
     let path = item.text("path");
-    let last = TreePath::parse(path)?.steps.pop().filter(|_| !is_whole_path);
-    let name =
-        last.map_or_else(|| path.to_owned(), |step| step.to_string().trim_start_matches('/').to_owned());
+    let last = TreePath::parse(path)?.steps.pop();
+    Ok(last.map_or_else(|| path.to_owned(), |step| step.to_string().trim_start_matches('/').to_owned()))
+}
+
+fn row(item: Shown, is_whole_path: bool) -> Result<[String; 3]> {
+    let name = if is_whole_path { item.text("path").to_owned() } else { name_of(item)? };
     let value = item.of("value");
     let told = match item.optional("property") {
         Some(_) => value_text(value.0).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command unpacks its arguments, calls the engine and prints the answer.
 
 // In the order a newcomer should read them.
+mod quickstart;
 mod import;
 mod import_csv;
 mod overheard;
@@ -58,6 +59,7 @@ mod tree_path;
 mod tree_times;
 mod listing;
 mod graph_format;
+mod grouping;
 mod terminal;
 
 use std::path::Path;
@@ -72,6 +74,7 @@ use crate::stop::Outcome;
 
 const AFTER_HELP: &str = "\
 Start:
+  annals quickstart                     a small catalogue with a past, and commands to try
   annals import people.jsonl            read entities and relationships from JSON Lines
   annals find person name^=A            whose name starts with A
   annals neighbors ada --direction out  what is linked from the entity ada
@@ -102,6 +105,7 @@ pub struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Quickstart(quickstart::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
     Get(get::Arguments),
@@ -161,7 +165,8 @@ impl Command {
     fn takes_candidate(&self) -> bool {
         !matches!(
             self,
-            Command::Import(_)
+            Command::Quickstart(_)
+                | Command::Import(_)
                 | Command::Log(_)
                 | Command::Follow(_)
                 | Command::Types(_)
@@ -201,6 +206,7 @@ impl Command {
                 Works::Alone("it copies one folder to another")
             }
             Command::Token(_) => Works::Alone("it writes a file of tokens"),
+            Command::Quickstart(_) => Works::OnFolder("it makes a repository of its own"),
             Command::Storage(_) => Works::OnFolder("it looks at the store of a log"),
             Command::Completions(_) | Command::Man(_) => Works::Alone("it reads no repository"),
             Command::Doctor(_) => Works::Alone("it looks at the machine of a server"),
@@ -260,7 +266,8 @@ impl CommandLine for Arguments {
             Command::Export(export) => is_folder && export.is_of_csv(),
             Command::Restore(restore) => restore.is_of_backup(),
             Command::Backup(_) => is_folder,
-            Command::Tree(_)
+            Command::Quickstart(_)
+            | Command::Tree(_)
             | Command::Fixity(_)
             | Command::Serve(_)
             | Command::Token(_)
@@ -319,6 +326,7 @@ fn run_in(arguments: &Arguments, context: &mut Context) -> Outcome {
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let outcome = match &arguments.command {
+        Command::Quickstart(arguments) => quickstart::run(context, arguments),
         Command::Import(arguments) => import::run(context, arguments),
         Command::Export(arguments) => export::run(context, arguments),
         Command::Get(arguments) => get::run(context, arguments),

@@ -6,9 +6,11 @@ use serde_json::json;
 
 use super::listing::json_of_line;
 use super::selection::{DirectionArgument, arrow, direction_name};
+use crate::columns::NEIGHBORS;
 use crate::context::{AsOfArguments, Context};
 use crate::place::AnswerLine;
 use crate::request::Request;
+use crate::rows::{Rows, RowsArguments};
 use crate::shown::Shown;
 use crate::stop::Outcome;
 use crate::table::Table;
@@ -20,6 +22,7 @@ Examples:
   annals neighbors package:bash
   annals neighbors package:libc6 --direction in --type depends --limit 1000
   annals neighbors package:bash --valid-at 2024-01-01
+  annals neighbors package:bash --columns @direction,@relationship.@type,@id,@relationship.constraint
 With --json each line is {\"direction\", \"relationship\", \"entity\"}; a last line {\"next\": …} if there is more.")]
 pub struct Arguments {
     /// Id of the entity
@@ -40,8 +43,13 @@ pub struct Arguments {
     #[arg(long = "count", conflicts_with = "after")]
     is_count: bool,
     #[command(flatten)]
+    rows: RowsArguments,
+    #[command(flatten)]
     as_of: AsOfArguments,
 }
+
+/// The columns of rows, if the user names none.
+const USUAL_COLUMNS: &str = "@direction,@relationship.@type,@id,@relationship.*";
 
 /// Prints one page.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
@@ -50,9 +58,14 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "--after: expected --direction out or in beside it, found both; page each direction by itself";
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
+    let rows = arguments.rows.rows(context, &NEIGHBORS, USUAL_COLUMNS)?;
     context.warn_of_emptiness(&arguments.as_of)?;
     if arguments.is_count {
+        arguments.rows.refuse_beside("--count")?;
         return print_count(context, arguments);
+    }
+    if let Some(rows) = rows {
+        return print_rows(context, arguments, rows);
     }
     let mut table = Table::new(&["", "TYPE", "ENTITY", "PROPERTIES"]);
     let mut next = Vec::new();
@@ -80,6 +93,31 @@ fn request(context: &Context, arguments: &Arguments, direction: Direction, rest:
     context.of_candidate(request.with_all("type", &arguments.type_name).read_at(&arguments.as_of))
 }
 
+/// Prints one page as rows.
+fn print_rows(context: &mut Context, arguments: &Arguments, mut rows: Rows) -> Outcome {
+    let (mut next, is_table, is_json) = (Vec::new(), rows.is_table(), rows.is_json());
+    for direction in arguments.direction.directions() {
+        let name = direction_name(direction);
+        let last = each(context, arguments, direction, |context, line| {
+            let mut item = json_of_line(&line)?;
+            item["direction"] = name.into();
+            rows.item(context, &item)
+        })?;
+        next.extend(last.map(|last| (name, last)));
+    }
+    rows.end(context, "", None)?;
+    for (name, last) in next {
+        if is_json {
+            context.output.json(&json!({ "next": last, "direction": name }))?;
+        } else if is_table {
+            context.output.line(format!("more: --direction {name} --after {last}"))?;
+        } else {
+            tell!("more: --direction {name} --after {last}");
+        }
+    }
+    Ok(())
+}
+
 fn print_count(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut neighbors_count = 0;
     for direction in arguments.direction.directions() {
@@ -97,6 +135,31 @@ fn page(
     direction: Direction,
     table: &mut Table,
 ) -> Outcome<Option<String>> {
+    each(context, arguments, direction, |context, line| {
+        if context.output.is_json() {
+            // The line has no direction, because the request has it.
+            let head = format!("{{\"direction\":\"{}\",", direction_name(direction));
+            return context.output.json_line(&[head.as_bytes(), &line[1..]].concat());
+        }
+        let json = json_of_line(&line)?;
+        let (relationship, entity) = (Shown(&json).of("relationship"), Shown(&json).of("entity"));
+        table.row([
+            arrow(direction).to_owned(),
+            relationship.text("type").to_owned(),
+            entity.text("id").to_owned(),
+            relationship.summary(),
+        ]);
+        Ok(())
+    })
+}
+
+/// Takes the neighbours in one direction, each a line of JSON; returns where the next page starts.
+fn each(
+    context: &mut Context,
+    arguments: &Arguments,
+    direction: Direction,
+    mut take: impl FnMut(&mut Context, Vec<u8>) -> Outcome,
+) -> Outcome<Option<String>> {
     let request = request(context, arguments, direction, "/neighbors").lines();
     let request = request.with_all("after", &arguments.after).with("limit", arguments.limit.max(1));
     let mut answer = context.ask(request)?;
@@ -104,21 +167,7 @@ fn page(
         match line {
             AnswerLine::Next(next) => return Ok((arguments.limit > 0).then_some(next)),
             AnswerLine::Item(_) if arguments.limit == 0 => {}
-            // The line has no direction, because the request has it.
-            AnswerLine::Item(line) if context.output.is_json() => {
-                let head = format!("{{\"direction\":\"{}\",", direction_name(direction));
-                context.output.json_line(&[head.as_bytes(), &line[1..]].concat())?;
-            }
-            AnswerLine::Item(line) => {
-                let json = json_of_line(&line)?;
-                let (relationship, entity) = (Shown(&json).of("relationship"), Shown(&json).of("entity"));
-                table.row([
-                    arrow(direction).to_owned(),
-                    relationship.text("type").to_owned(),
-                    entity.text("id").to_owned(),
-                    relationship.summary(),
-                ]);
-            }
+            AnswerLine::Item(line) => take(context, line)?,
         }
     }
     Ok(None)

@@ -1,14 +1,16 @@
 //! `annals restore`: makes a repository from a backup, or restores a deleted instance, or item of a tree.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use annals::{Error, ErrorKind, Id, Options};
+use annals::{Error, ErrorKind, Id, Options, Position};
 use clap::Args;
 use serde_json::json;
 
 use super::tree_path::ChangeArguments;
 use super::tree_times::as_of_to_json;
 use crate::context::{Access, AsOfArguments, Context};
+use crate::progress::{FOLDERS_DEEP, Progress, folder_bytes};
 use crate::stop::{Outcome, Stop};
 
 /// Restore a deleted instance, or item of a tree; or make a repository from a backup, and verify it
@@ -106,8 +108,22 @@ fn instance(context: &mut Context, arguments: &Arguments) -> Outcome {
 
 /// Copies, verifies, and prints the size of the copy.
 fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
-    let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
-    let report = annals::restore_with(backup, folder, &options)?;
+    let copying = Progress::watch_folder("restore", folder, folder_bytes(backup, FOLDERS_DEEP));
+    let verifying = Progress::new("verify", "records");
+    let shown = (copying.clone(), verifying.clone());
+    let on_replay = move |at: Position, tail: Position| {
+        shown.0.finish();
+        shown.1.set(at.0, Some(tail.0));
+    };
+    let options = Options {
+        memory_bytes_max: context.memory_bytes_max,
+        on_replay: Some(Arc::new(on_replay)),
+        ..Options::default()
+    };
+    let report = annals::restore_with(backup, folder, &options);
+    copying.finish();
+    verifying.finish();
+    let report = report?;
     super::backup::print(context, "restored", &annals_json::backup_to_json(&report), folder)
 }
 

@@ -10,9 +10,13 @@ mod postgres;
 #[allow(dead_code, reason = "these tests use a part of it")]
 mod moto;
 mod twin;
+mod terminal;
 mod remote;
 mod impostors;
 mod reading;
+mod columns;
+mod starting;
+mod grouping;
 mod writing;
 mod hints;
 mod importing;

@@ -8,6 +8,7 @@ use crate::twin::ON_FOLDERS;
 
 /// Arguments that each command needs.
 const ARGUMENTS: &[(&str, &[&str])] = &[
+    ("quickstart", &[]),
     ("import", &["x.jsonl"]),
     ("export", &[]),
     ("get", &["a"]),

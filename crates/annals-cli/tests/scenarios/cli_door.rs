@@ -218,6 +218,18 @@ impl CliDoor {
         if verb == "find" {
             return self.read(arguments).page();
         }
+        if verb == "group" {
+            let by = texts(&step["groupBy"]);
+            arguments.extend((!by.is_empty()).then(|| format!("--group-by={}", by.join(","))));
+            for aggregate in texts(&step["aggregate"]) {
+                let (function, field) = aggregate.trim_end_matches(')').split_once('(').unwrap();
+                arguments.push(format!("--{function}={field}"));
+            }
+            let mut groups = self.read(arguments).all()?;
+            let mut totals = groups.pop().unwrap();
+            totals["groups"] = groups.into();
+            return Ok(totals);
+        }
         arguments.push(format!("--{verb}"));
         self.read(arguments).one()
     }
@@ -325,7 +337,7 @@ impl Door for CliDoor {
                     _ => Ok(done.lines[0].clone()),
                 }
             }
-            "find" | "count" | "explain" => self.find(step),
+            "find" | "count" | "explain" | "group" => self.find(step),
             verb if is_tree_change(verb) => self.change_tree(step),
             verb if verb.ends_with("-tree") => self.read_tree(step),
             other => panic!("unknown step {other:?}"),

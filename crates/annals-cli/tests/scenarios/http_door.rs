@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use annals_json::GROUPING;
 use annals_json::find::FIELDS;
 use percent_encoding::{AsciiSet, CONTROLS};
 use serde_json::{Value as Json, json};
@@ -103,6 +104,7 @@ impl Door for HttpDoor {
             }
             "find" => outcome(self.0.send("POST", "/v1/find", &find(step))),
             "count" => outcome(self.0.send("POST", "/v1/count", &find(step))),
+            "group" => outcome(self.0.send("POST", "/v1/groups", &grouped(step))),
             "explain" => outcome(self.0.send("POST", "/v1/explain", &find(step))),
             "get-tree" => {
                 let path = tree_path("tree", step);
@@ -128,6 +130,10 @@ const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operation
 const DIFFERENCE: &[&str] =
     &["from", "fromPosition", "fromValidAt", "to", "toPosition", "toValidAt", "root", "limit", "after"];
 const FIND_AS_OF: [&str; 4] = ["kind", "atPosition", "at", "validAt"];
+
+fn grouped(step: &Json) -> Json {
+    members(step, &[&FIELDS[..], &FIND_AS_OF, &GROUPING].concat())
+}
 
 fn find(step: &Json) -> Json {
     members(step, &[&FIELDS[..], &FIND_AS_OF].concat())

@@ -122,7 +122,7 @@ impl RustDoor {
                 let (outcome, differences) = snapshot.verify_type(&type_from_json(&step["definition"])?);
                 Ok(verification_to_json(outcome, &differences))
             }
-            "find" | "count" | "explain" => find(&snapshot, step),
+            "find" | "count" | "explain" | "group" => find(&snapshot, step),
             verb if verb.ends_with("-tree") => tree_read(&snapshot, step),
             other => panic!("unknown step {other:?}"),
         }
@@ -348,7 +348,17 @@ fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let fields = find::FIELDS.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
     let find = find_from_json(&fields.collect())?;
     let is_relationships = step["kind"] == "relationship";
+    let group = || -> Result<Json> {
+        let grouping = grouping_from_json(step.as_object().unwrap())?;
+        let limit = if step["limit"].is_null() { usize::MAX } else { find.limit };
+        let found = match is_relationships {
+            true => snapshot.group_relationships(&find, &grouping)?,
+            false => snapshot.group_entities(&find, &grouping)?,
+        };
+        Ok(tree(&FoundGroupsForm::of(&grouping, &found, limit)))
+    };
     Ok(match (step["do"].as_str().unwrap(), is_relationships) {
+        ("group", _) => group()?,
         ("count", false) => json!({ "count": snapshot.count_entities(&find)? }),
         ("count", true) => json!({ "count": snapshot.count_relationships(&find)? }),
         ("explain", false) => explanation_to_json(&snapshot.explain_entities(&find)?),

@@ -241,7 +241,7 @@ struct Writer<'w> {
 /// A cell that a spreadsheet shows and does not evaluate: a text that it would take for a formula gets an apostrophe
 /// before it. Numbers stay.
 /// Source: <https://owasp.org/www-community/attacks/CSV_Injection>.
-fn harmless(cell: String) -> String {
+pub(super) fn harmless(cell: String) -> String {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
     let cell = if is_formula { format!("'{cell}") } else { cell };
     one_line(&cell)

@@ -8,9 +8,11 @@ mod graph_file;
 mod graphml;
 mod dot;
 mod graph_text;
+mod answer_rows;
 
 use annals::{Entity, Find, Relationship, Result, Snapshot};
 
+pub use answer_rows::{CellText, RowFormat, RowText, cell_of};
 pub use csv::{CsvRows, csv_file_name, export_csv};
 pub use graph_file::GraphFormat;
 pub use graph_part::{GraphNode, GraphPart, Selected, TakeEdge, TakeNode};

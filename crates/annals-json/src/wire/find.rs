@@ -4,10 +4,13 @@ use annals::Operator;
 use annals_json_form::form;
 use serde_json::json;
 
-use super::{Instant, OneOrMany, Value};
+use super::{ByName, Instant, OneOrMany, OrNull, RestOfGroups, Value};
 
 named_forms![
     Find,
+    GroupedFind,
+    FoundGroups,
+    FoundGroup,
     Order,
     Expression,
     Count,
@@ -33,6 +36,56 @@ named_forms![
     "limit": 10,
 }))]
 pub struct Find {
+    #[serde(flatten)]
+    pub members: FindMembers,
+}
+
+/// A search, and how to group what it finds.
+#[form]
+#[schemars(example = json!({ "type": "table", "groupBy": ["@type", "owner"], "aggregate": ["sum(rows)"] }))]
+pub struct GroupedFind {
+    #[serde(flatten)]
+    pub members: FindMembers,
+    /// Properties, or headers such as `@type`; all instances are one group if left out.
+    pub group_by: Option<OneOrMany<String>>,
+    /// `sum(FIELD)`, `min(FIELD)` or `max(FIELD)`; each group has its count in any case, and `count` says so.
+    pub aggregate: Option<OneOrMany<String>>,
+}
+
+/// Groups of what a search finds.
+#[form]
+#[schemars(example = json!({
+    "groups": [group_example()], "count": 3, "rest": { "groups": 1, "count": 1 },
+}))]
+pub struct FoundGroups {
+    /// The largest groups, largest first.
+    pub groups: Vec<FoundGroup>,
+    /// Number of instances that the search finds.
+    pub count: u64,
+    pub rest: RestOfGroups,
+}
+
+/// Instances with equal values. The members of its members have the names of fields.
+#[form]
+#[schemars(example = group_example())]
+pub struct FoundGroup {
+    /// The values; null for instances without one.
+    pub values: ByName<OrNull<Value>>,
+    pub count: u64,
+    /// The sums that were asked for; null if no instance has the property.
+    pub sum: Option<ByName<OrNull<Value>>>,
+    pub min: Option<ByName<OrNull<Value>>>,
+    pub max: Option<ByName<OrNull<Value>>>,
+}
+
+/// A group of entities.
+fn group_example() -> serde_json::Value {
+    json!({ "values": { "@type": "table", "owner": "sales" }, "count": 2, "sum": { "rows": 7 } })
+}
+
+// The members of a search.
+#[form(part)]
+pub struct FindMembers {
     /// `entity` if left out.
     pub kind: Option<super::InstanceKind>,
     /// A search in its text form; the other fields add to it.

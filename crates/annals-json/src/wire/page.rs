@@ -4,8 +4,8 @@ use annals_json_form::form;
 use serde_json::{Value as Json, json};
 
 use super::{
-    Difference, Entity, Instance, InstanceKind, OrNull, Relationship, Version, entity_example,
-    relationship_example, version_example,
+    Difference, Entity, FoundGroup, Instance, InstanceKind, OrNull, Relationship, RestOfGroups, Version,
+    entity_example, relationship_example, version_example,
 };
 
 named_forms![EntityPage, RelationshipPage, InstancePage, VersionPage, ChangePage, InstanceChange];
@@ -16,6 +16,21 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// The cursor (`after`) of the next page; null on the last one.
     pub next: OrNull<String>,
+}
+
+// A page of what a search finds, or groups of it.
+#[form(inline)]
+pub struct FoundPage<T> {
+    /// None if the search groups what it finds.
+    pub items: Vec<T>,
+    /// The cursor (`after`) of the next page; null on the last one.
+    pub next: OrNull<String>,
+    /// The largest groups, largest first, if the search groups what it finds (`groupBy`, `aggregate`).
+    pub groups: Option<Vec<FoundGroup>>,
+    /// Number of instances in all groups.
+    pub count: Option<u64>,
+    /// The groups that are not listed.
+    pub rest: Option<RestOfGroups>,
 }
 
 // A page with the count of all pages.
@@ -47,12 +62,12 @@ pub struct Listed<T> {
 /// A page of entities.
 #[form]
 #[schemars(example = page_example(entity_example()))]
-pub struct EntityPage(pub Page<Entity>);
+pub struct EntityPage(pub FoundPage<Entity>);
 
 /// A page of relationships.
 #[form]
 #[schemars(example = page_example(relationship_example()))]
-pub struct RelationshipPage(pub Page<Relationship>);
+pub struct RelationshipPage(pub FoundPage<Relationship>);
 
 /// A page of entities or of relationships.
 #[form]

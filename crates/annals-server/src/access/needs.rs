@@ -142,6 +142,7 @@ const OPERATIONS: &[(&str, &str, Needs)] = &[
     ("GET", "/v1/shared", Needs::Seen),
     ("POST", "/v1/find", Needs::Seen),
     ("POST", "/v1/count", Needs::Seen),
+    ("POST", "/v1/groups", Needs::Seen),
     ("POST", "/v1/explain", READS),
     ("GET", "/v1/complete", Needs::Seen),
     ("GET", "/v1/diff", Needs::Seen),

@@ -346,6 +346,19 @@ pub fn finding() -> Vec<Parameter> {
     ]
 }
 
+/// How to group what a search finds.
+pub fn grouping() -> Vec<Parameter> {
+    vec![
+        query("groupBy", text(), "owner").many().says(
+            "Group by the values of this property, or of a header such as @type; repeatable. Each member of a set counts.",
+        ),
+        query("aggregate", text(), "sum(size)").many().says(
+            "What to compute of each group: sum(FIELD), min(FIELD) or max(FIELD); repeatable. Each group has its count in any case, \
+             and `count` says so. Without groupBy all instances are one group.",
+        ),
+    ]
+}
+
 /// Further parameters of a search of entities.
 pub fn finding_entities() -> Vec<Parameter> {
     vec![

@@ -12,6 +12,7 @@ mod walks;
 mod graph;
 mod graph_files;
 mod line_writer;
+mod groups;
 mod find;
 mod complete;
 mod tree;

@@ -2,10 +2,10 @@
 
 use annals_json::named_forms;
 use annals_json::wire::{
-    Entity, FoundPath, Group, InstanceChange, Neighbor, Reached, Relationship, RestOfGroups, Shared,
-    TreeChange, TreeEntry, Version, entity_example, form, found_path_example, instance_change_example,
-    neighbor_example, one_of, reached_example, relationship_example, shared_example, tree_change_example,
-    tree_entry_example, version_example,
+    Entity, FoundGroup, FoundPath, Group, InstanceChange, Neighbor, Reached, Relationship, RestOfGroups,
+    Shared, TreeChange, TreeEntry, Version, entity_example, form, found_path_example,
+    instance_change_example, neighbor_example, one_of, reached_example, relationship_example, shared_example,
+    tree_change_example, tree_entry_example, version_example,
 };
 use serde_json::json;
 
@@ -20,6 +20,7 @@ named_forms![
     ReachedLine,
     GroupTotals,
     GroupLine,
+    FoundGroupLine,
     SubgraphLine,
     TreeLine,
     RelationshipLine,
@@ -71,6 +72,18 @@ pub enum LineOfTwo<A, B> {
     Error(Box<ErrorLine>),
 }
 
+// An instance, or a group.
+#[form(inline)]
+#[schemars(transform = one_of)]
+pub enum LineOfFound {
+    Entity(Box<Entity>),
+    Relationship(Box<Relationship>),
+    Group(Box<FoundGroup>),
+    Totals(GroupTotals),
+    Next(NextLine),
+    Error(Box<ErrorLine>),
+}
+
 /// The last line of groups: the number of entities, and the groups without a line.
 #[form]
 #[schemars(example = json!({ "count": 4, "rest": { "groups": 0, "count": 0 } }))]
@@ -90,10 +103,11 @@ macro_rules! lines {
 }
 
 lines! {
-    InstanceLine(LineOfTwo<Entity, Relationship>), entity_example();
+    InstanceLine(LineOfFound), entity_example();
     VersionLine(Line<Version>), version_example();
     ReachedLine(Line<Reached>), reached_example();
     GroupLine(LineOfTwo<Group, GroupTotals>), json!({ "value": "finance", "count": 3 });
+    FoundGroupLine(LineOfTwo<FoundGroup, GroupTotals>), json!({ "values": { "owner": "finance" }, "count": 3 });
     SubgraphLine(LineOfTwo<Reached, Crossed>), json!({ "relationship": relationship_example() });
     TreeLine(Line<TreeEntry>), tree_entry_example();
     RelationshipLine(Line<Relationship>), relationship_example();

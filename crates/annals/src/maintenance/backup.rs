@@ -108,7 +108,8 @@ pub fn restore(backup: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Bac
     restore_with(backup, target, &Options::default())
 }
 
-/// As [`restore`], within the memory budget of `options`; their other fields are ignored.
+/// As [`restore`], within the memory budget of `options`, and telling `on_replay` how far the check of the copy is; their other
+/// fields are ignored.
 pub fn restore_with(
     backup: impl AsRef<Path>,
     target: impl AsRef<Path>,
@@ -185,7 +186,7 @@ pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
     verify_with(folder, &Options::default())
 }
 
-/// As [`verify`], within the memory budget of `options`; their other fields are ignored.
+/// As [`verify`], within the memory budget of `options`, and telling `on_replay` how far it is; their other fields are ignored.
 pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
     verify_on(Arc::new(RealDisk), folder, options)
 }
@@ -206,7 +207,7 @@ pub fn verify_log(
     memory.check()?;
     let verified = log.verify()?;
     let spill = options.spill(None, &memory);
-    let (Indexed { graph, .. }, _) = load_with(log, &memory, None, || {
+    let (Indexed { graph, .. }, _) = load_with(log, &memory, options.on_replay.as_ref(), || {
         let empty = Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) };
         Ok(Indexed::new(empty, Arc::default()))
     })?;

@@ -52,7 +52,11 @@ impl Repository {
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         self.snapshot().source().memory().check_second_graph()?;
-        let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
+        let mut told = |at, end| {
+            progress(at, end);
+            self.inner().progressed("check", at, end);
+        };
+        let (snapshot, rebuilt) = self.rebuilt(&mut told)?;
         let position = snapshot.position();
         let found = snapshot.indexed().settled()?;
         let mut differences = compare::differences(&rebuilt, &found);

@@ -25,6 +25,8 @@ use crate::{Error, ErrorKind, Result};
 use purged::Purged;
 pub(crate) use stop::{Stop, StoppableLog};
 
+/// An observer is told how far the new log is after so many records.
+const RECORDS_UNTOLD: u64 = 1_024;
 /// How long a compaction waits for the last record to be published. A commit is published right after it is durable.
 const PUBLISHED_WAIT: Duration = Duration::from_secs(2);
 
@@ -120,6 +122,9 @@ impl Repository {
         }
         let rewritten = rewrite.rewrite(last, &mut |position, record| {
             stop.check()?;
+            if position.0.is_multiple_of(RECORDS_UNTOLD) {
+                self.inner().progressed("rewrite", position, last);
+            }
             purged.take_out(position, record)
         })?;
         let rebuilt = self.prove(&*rewritten, stop)?;
@@ -190,7 +195,7 @@ impl Repository {
             &mut rebuilt,
             snapshot.position(),
             &unbounded,
-            |_| {},
+            |at| self.inner().progressed("compare", at, snapshot.position()),
         ) {
             Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt.graph, &|| stop.is_set()),
             // The log could not be read: that tells nothing about its records.

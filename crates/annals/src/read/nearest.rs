@@ -13,9 +13,9 @@ pub(super) fn hint<'n>(name: &str, known: impl Iterator<Item = &'n str>, otherwi
     }
 }
 
-/// The name with the fewest mistakes compared with `name`, the first of equals; `None` if all have more than one
-/// mistake in three characters. Upper and lower case are equal.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+/// The known name that a user probably meant: the one with the fewest mistakes compared with `name`, the first of equals.
+/// `None` if all have more than one mistake in three characters. Upper and lower case are equal.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let letters =
         |name: &str| name.chars().flat_map(char::to_lowercase).take(LENGTH_MAX + 1).collect::<Vec<_>>();
     let asked = letters(name);

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 mod expression;
 mod find;
+mod grouping;
 mod pattern;
 mod matcher;
 mod refusals;
@@ -18,6 +19,7 @@ mod tests;
 pub use completion::{Completion, Expected};
 pub use expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy, PAGE_BYTES_MAX};
+pub use grouping::{Aggregate, AggregateFunction, GROUPING_FIELDS_MAX, Grouping};
 pub use parse::TEXT_BYTES_MAX;
 pub(crate) use parse::is_keyword;
 pub use pattern::PATTERN_BYTES_MAX;

@@ -204,6 +204,10 @@ fn requests(server: &Server, admin: &str) -> Vec<(String, String, Option<Json>)>
         "/v1/entities?status=CANARY",
         "/v1/entities?type=annals.Grant",
         "/v1/entities?q=* order by text",
+        "/v1/entities?groupBy=@type&groupBy=@status&aggregate=max(@updatedAt)",
+        "/v1/entities?groupBy=CANARY-name&aggregate=max(CANARY-name)&aggregate=min(@createdBy)",
+        "/v1/entities?groupBy=text&groupBy=@id&deleted=with",
+        "/v1/relationships?groupBy=@from&groupBy=@to&aggregate=max(@id)",
         "/v1/entities?atPosition=6",
         "/v1/entities?atPosition=6&deleted=with",
         "/v1/entities/open-1?atPosition=6",
@@ -274,10 +278,12 @@ fn requests(server: &Server, admin: &str) -> Vec<(String, String, Option<Json>)>
         json!({"q": "where not public = true"}),
         json!({"type": "page", "atPosition": 6}),
     ] {
-        for path in ["/v1/find", "/v1/count", "/v1/explain"] {
+        for path in ["/v1/find", "/v1/count", "/v1/groups", "/v1/explain"] {
             all.push(("POST".into(), path.into(), Some(body.clone())));
         }
     }
+    let grouped = json!({"groupBy": ["@type", "text"], "aggregate": ["sum(n)", "max(@id)"], "atPosition": 6});
+    all.push(("POST".into(), "/v1/groups".into(), Some(grouped)));
     all
 }
 

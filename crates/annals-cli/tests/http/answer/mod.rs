@@ -2,5 +2,6 @@
 
 mod lines;
 mod graph_files;
+mod grouping;
 mod exporting;
 mod feed;

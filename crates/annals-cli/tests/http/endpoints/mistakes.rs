@@ -40,6 +40,8 @@ fn a_property_that_no_searched_type_declares_and_nothing_ever_had_is_not_found()
         "/v1/entities?type=table&where=nme%3Dx",
         "/v1/entities?q=table%20where%20nme%20%3D%20x",
         "/v1/entities?type=table&orderBy=-nme",
+        "/v1/entities?type=table&groupBy=nme",
+        "/v1/entities?type=table&aggregate=max(nme)",
         "/v1/entities/t/related?orderBy=nme",
     ] {
         told(&server.get(path), 404, "not-found", "did you mean name?");
@@ -51,7 +53,7 @@ fn a_property_that_no_searched_type_declares_and_nothing_ever_had_is_not_found()
         "did you mean since?",
     );
     let search = json!({"type": "table", "where": {"property": "nme", "value": "x"}});
-    for path in ["/v1/find", "/v1/count", "/v1/explain"] {
+    for path in ["/v1/find", "/v1/count", "/v1/groups", "/v1/explain"] {
         told(&server.send("POST", path, &search), 404, "not-found", "did you mean name?");
     }
     let optional = server.get("/v1/entities?type=job&where=schedule%3Dx");

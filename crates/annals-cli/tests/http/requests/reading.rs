@@ -6,7 +6,7 @@ use super::door::{Door, Request, lists};
 use crate::support::Answer;
 
 /// The reads. Where an edit of the candidate does not concern the first target, the second one shows the edit.
-const READS: [(&str, &str); 35] = [
+const READS: [(&str, &str); 36] = [
     ("entities/a", ""),
     ("entities/a/summary", ""),
     ("entities/a/classifications/mark", ""),
@@ -30,6 +30,7 @@ const READS: [(&str, &str); 35] = [
     ("paths?from=a&to=b", ""),
     ("shared?from=a&to=b", ""),
     ("entities", ""),
+    ("entities?groupBy=n", ""),
     ("relationships", ""),
     ("complete?q=n%20%3D%20", ""),
     ("content/a", ""),

@@ -335,18 +335,34 @@ impl<'s, 'f> Search<'s, 'f> {
         if asked.tests.is_empty() && self.reach.is_exact() {
             return Ok(self.domain.count() as u64);
         }
+        let mut count = 0;
+        self.each(steps, &mut |_, _| {
+            count += 1;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Takes every hit on all pages, by age.
+    pub(super) fn each(
+        &self,
+        steps: &mut Steps,
+        take: &mut dyn FnMut(u32, Held) -> Result<()>,
+    ) -> Result<()> {
+        let places = self.places()?;
+        let asked = self.asked(&places, &[]);
         let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);
         let slots = plans.fewest().gather(&places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
-        let mut count = 0;
         for (number, slot) in slots.into_iter().enumerate() {
             if number.is_multiple_of(CANDIDATES_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
             }
-            count += u64::from(self.verify(slot, &asked, steps)?.is_some());
+            if let Some(held) = self.verify(slot, &asked, steps)? {
+                take(slot, held)?;
+            }
         }
-        self.test.check()?;
-        Ok(count)
+        self.test.check()
     }
 }
 

@@ -11,7 +11,6 @@ use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
 use crate::graph::index::key::slot_of_key;
 use crate::read::operators::page::{Filling, Hits};
-use crate::read::operators::scan::domain::Domain;
 use crate::read::operators::sort::absent_key;
 use crate::read::past::held::Held;
 use crate::structures::key_set::Key;

@@ -15,6 +15,7 @@ mod listing;
 mod explain;
 mod hints;
 mod page;
+mod grouped;
 mod completing;
 
 pub use completing::{CompletionKind, Completions};

@@ -1,6 +1,6 @@
 //! The operators of searches, walks and lists of relationships. Each does one thing with the slots of instances, for
 //! any snapshot: scan lists slots, filter removes some, expand goes from entities to others, sort orders them, page
-//! takes some of them, fetch reads the instances.
+//! takes some of them, fetch reads the instances, groups counts them by their values.
 
 // In the order a newcomer should read them.
 pub(super) mod scan;
@@ -10,3 +10,5 @@ pub(super) mod expand;
 pub(super) mod sort;
 pub(super) mod page;
 pub(super) mod fetch;
+mod aggregate;
+pub(super) mod groups;

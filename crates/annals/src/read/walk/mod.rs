@@ -19,7 +19,7 @@ mod links_between;
 
 pub use breadth::Walk;
 pub use element::{Crossed, Element, Reached, Subgraph};
-pub use groups::{GROUPS_MAX, Group, Groups};
+pub use groups::{Group, Groups};
 pub(crate) use kept::KeptWalks;
 pub use path::{Path, PathStep};
 pub use reach::{Reach, VISITED_MAX};

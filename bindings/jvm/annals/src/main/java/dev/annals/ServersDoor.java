@@ -26,7 +26,8 @@ final class ServersDoor implements Door {
     private static final String KEY = "idempotency-key";
     private static final Set<String> READS = Set.of("GET", "HEAD");
     /** Reads by POST. */
-    private static final List<String> READING = List.of("/v1/find", "/v1/count", "/v1/explain", "/v1/types/verify");
+    private static final List<String> READING =
+            List.of("/v1/find", "/v1/count", "/v1/groups", "/v1/explain", "/v1/types/verify");
     /** Writes whose answer to a repeat is the one to the first try. */
     private static final List<String> KEYED = List.of("/v1/transactions", "/v1/types");
 

@@ -194,6 +194,24 @@ public final class Snapshot extends GraphReads implements AutoCloseable {
     }
 
     /**
+     * Groups the hits of a search by their values. A hit with a set counts in the group of each member.
+     *
+     * @param find the search, without an order and a page; its limit is that of the groups
+     * @param by properties, or headers such as {@code @type}; without any, all hits are one group
+     * @param aggregates what to compute of each group: {@code sum(FIELD)}, {@code min(FIELD)}, {@code max(FIELD)}
+     * @return the largest groups
+     * @throws AnnalsException kind {@code too-large}: there are more than 10,000 groups; kind
+     *     {@code invalid-expression}: values that cannot be added or compared
+     */
+    public FoundGroups groups(Find<?> find, List<String> by, List<String> aggregates) {
+        JsonObject request = find.request();
+        shown.addTo(request);
+        request.add("groupBy", Json.array(by));
+        request.add("aggregate", Json.array(aggregates));
+        return FoundGroups.of(client.send("POST", candidate.on("/v1/groups"), request));
+    }
+
+    /**
      * Counts everything.
      *
      * @return the numbers

@@ -160,6 +160,31 @@ final class Forms {
         return json;
     }
 
+    static JsonObject of(FoundGroups groups) {
+        JsonObject json = new JsonObject();
+        json.add("groups", items(groups.groups(), group -> {
+            JsonObject one = new JsonObject();
+            one.add("values", values(group.values()));
+            one.addProperty("count", group.count());
+            one.add("sum", values(group.sums()));
+            one.add("min", values(group.least()));
+            one.add("max", values(group.greatest()));
+            return one;
+        }));
+        json.addProperty("count", groups.count());
+        JsonObject rest = new JsonObject();
+        rest.addProperty("groups", groups.restGroups());
+        rest.addProperty("count", groups.restCount());
+        json.add("rest", rest);
+        return json;
+    }
+
+    private static JsonObject values(Map<String, Optional<Object>> values) {
+        JsonObject json = new JsonObject();
+        values.forEach((name, value) -> json.add(name, value.map(Values::json).orElse(JsonNull.INSTANCE)));
+        return json;
+    }
+
     static JsonObject of(Version version) {
         JsonObject json = new JsonObject();
         json.addProperty("version", version.version());

@@ -94,9 +94,9 @@ final class ScenarioDoor {
             case "types" -> types(snapshot, step);
             case "verify-type" -> Forms.of(
                     snapshot.verify(TypeDefinition.json(step.get("definition").toString())));
-            case "find", "count", "explain" -> "relationship".equals(Json.text(step, "kind"))
-                    ? find(snapshot, verb, find(Find.relationships(), step))
-                    : find(snapshot, verb, find(Find.entities(), step));
+            case "find", "count", "explain", "group" -> "relationship".equals(Json.text(step, "kind"))
+                    ? find(snapshot, step, find(Find.relationships(), step))
+                    : find(snapshot, step, find(Find.entities(), step));
             default -> between(snapshot, step, verb);
         };
     }
@@ -164,7 +164,11 @@ final class ScenarioDoor {
         return Forms.counted(types, TypeDefinition::json);
     }
 
-    private static <T extends Instance> JsonElement find(Snapshot snapshot, String verb, Find<T> find) {
+    private static <T extends Instance> JsonElement find(Snapshot snapshot, JsonObject step, Find<T> find) {
+        String verb = Json.text(step, "do");
+        if (verb.equals("group")) {
+            return Forms.of(snapshot.groups(find, texts(step, "groupBy"), texts(step, "aggregate")));
+        }
         if (verb.equals("count")) {
             return number("count", snapshot.count(find));
         }
