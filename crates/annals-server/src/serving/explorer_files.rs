@@ -6,11 +6,11 @@ use super::explorer::File;
 #[rustfmt::skip]
 pub const FILES: &[File] = &[
     File {
-        name: "app-6afc4eff2705.js",
+        name: "app-baef72861bd3.js",
         media_type: "text/javascript; charset=utf-8",
-        sha256: "6afc4eff27055677d9529aaf1ad1651aca53fb17d7da28e2777b2e7d1742450d",
-        plain: include_bytes!("../../page/dist/app-6afc4eff2705.js"),
-        brotli: include_bytes!("../../page/dist/app-6afc4eff2705.js.br"),
+        sha256: "baef72861bd300649c59acedb6889ab88dc4ac0affd0e93c856672fdfbc82596",
+        plain: include_bytes!("../../page/dist/app-baef72861bd3.js"),
+        brotli: include_bytes!("../../page/dist/app-baef72861bd3.js.br"),
     },
     File {
         name: "icon-1ec8eb65014e.svg",
@@ -22,7 +22,7 @@ pub const FILES: &[File] = &[
     File {
         name: "index.html",
         media_type: "text/html; charset=utf-8",
-        sha256: "3bce8eb63bfc746ef15bf7281428da4a98bd5a49fe387a2d63992b9f767ebe10",
+        sha256: "86048c386979eb505b13eab139bcd4c9bfde30bff4d6028b6b43d0a70c9a502d",
         plain: include_bytes!("../../page/dist/index.html"),
         brotli: include_bytes!("../../page/dist/index.html.br"),
     },

@@ -234,11 +234,17 @@ function actionsOf(mover: { current: Mover | null }): Action[] {
 }
 
 function Buttons({ mover }: { mover: { current: Mover | null } }) {
-    const { path, mark } = address.value;
+    const { path, mark, sel } = address.value;
+    const isReady = path || sel !== "";
     return (
         <div class="buttons" role="group" aria-label="Picture">
-            <button type="button" title="Only the path (p)" aria-pressed={path} onClick={pressPath}>
-                {path ? "All" : mark ? "Path to here" : "Path from here"}
+            <button
+                type="button"
+                title={isReady ? "Only the path (p)" : "Only the path (p): select an entity first"}
+                disabled={!isReady}
+                onClick={pressPath}
+            >
+                {path ? "Show all" : mark && mark !== sel ? "Path to here" : "Path from here"}
             </button>
             <button type="button" title="Fit (f)" onClick={() => mover.current?.fit()}>
                 Fit
