@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 /// Most columns of an answer.
 pub const COLUMNS_MAX: usize = 1_000;
 
-/// What the items of a list have.
+/// The columns that the items of a list have.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Members beside those of the instance, by their paths.
@@ -146,14 +146,14 @@ pub const ITEMS: Layout = Layout {
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct AnswerColumn {
     /// As the user names it.
     pub title: String,
-    /// What it shows.
+    /// The part of an item that it shows.
     pub shows: Shows,
 }
 
-/// What a column shows of an item.
+/// The part of an item that a column shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shows {
     /// A member, by its path.
@@ -168,7 +168,7 @@ pub enum Shows {
     All(String),
 }
 
-/// What a cell has.
+/// The content of a cell.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'j> {
     /// A member of an answer.
@@ -177,14 +177,14 @@ pub enum Cell<'j> {
     Value(&'j Json),
 }
 
-/// Reads names of columns, with commas between them. A name with a comma or a quote stands in double quotes, in which two quotes
+/// Reads names of columns, with commas between them. A name with a comma or a quote is in double quotes, in which two quotes
 /// stand for one.
 ///
 /// Errors: `InvalidArgument` for an unknown header, an empty name, one that comes twice, and too many.
-pub fn columns_of(text: &str, layout: &Layout) -> Result<Vec<Column>> {
-    let mut columns: Vec<Column> = Vec::new();
+pub fn columns_of(text: &str, layout: &Layout) -> Result<Vec<AnswerColumn>> {
+    let mut columns: Vec<AnswerColumn> = Vec::new();
     for name in names_of("--columns", text)? {
-        let column = Column { shows: layout.column(&name)?, title: name };
+        let column = AnswerColumn { shows: layout.column(&name)?, title: name };
         if columns.contains(&column) {
             return Err(invalid(format!("column {}: expected each once, found it twice", column.title)));
         }
@@ -224,7 +224,7 @@ pub fn names_of(argument: &str, text: &str) -> Result<Vec<String>> {
 }
 
 impl Layout {
-    /// What the column of this name shows.
+    /// The part that the column of this name shows.
     ///
     /// Errors: `InvalidArgument` for an unknown header.
     fn column(&self, name: &str) -> Result<Shows> {
@@ -290,8 +290,8 @@ fn is_of(path: &str, known: &[&str]) -> bool {
         .any(|known| *known == path || is_below(known, path) || OPEN.contains(known) && is_below(path, known))
 }
 
-impl Column {
-    /// What it shows of an item; `None` if the item has nothing there.
+impl AnswerColumn {
+    /// The part of an item that it shows; `None` if the item has nothing there.
     pub fn cell<'j>(&self, item: &'j Json) -> Option<Cell<'j>> {
         let cell = match &self.shows {
             Shows::Member(path) => Cell::Member(located(item, path)?.1),
@@ -428,7 +428,7 @@ mod tests {
         });
         let columns = columns_of("a.b,@updatedBy,@classifications.ol.Field.properties.since,none", &ENTITIES);
         let columns = columns.unwrap();
-        let shown = |column: &Column| match column.cell(&item) {
+        let shown = |column: &AnswerColumn| match column.cell(&item) {
             Some(Cell::Member(json) | Cell::Value(json)) => json.clone(),
             None => Json::Null,
         };
@@ -456,7 +456,7 @@ mod tests {
             "relationship": { "id": "r", "type": "t", "properties": { "n": 2 } },
         });
         let columns = columns_of("@id,n,@relationship.@type,@relationship.n", &NEIGHBORS).unwrap();
-        let shown = |column: &Column| match column.cell(&neighbor).unwrap() {
+        let shown = |column: &AnswerColumn| match column.cell(&neighbor).unwrap() {
             Cell::Member(json) | Cell::Value(json) => json.clone(),
         };
         assert_eq!(

@@ -9,7 +9,7 @@ use annals_json::Object;
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
-use crate::columns::{COLUMNS_MAX, Cell, Column, Layout, Shows, columns_of, properties_at};
+use crate::columns::{AnswerColumn, COLUMNS_MAX, Cell, Layout, Shows, columns_of, properties_at};
 use crate::context::Context;
 use crate::place::{Answer, AnswerLine};
 use crate::shown::value_of;
@@ -38,7 +38,7 @@ pub enum FormatArgument {
 #[derive(Args, Clone, Debug)]
 pub struct ColumnsArguments {
     /// Print these columns: properties, @headers such as @type or @updated.author, and * for all properties, with commas
-    /// between them; a name with a comma stands in double quotes
+    /// between them; a name with a comma is in double quotes
     #[arg(long, value_name = "COLUMN,…", help_heading = "Output")]
     pub columns: Option<String>,
     /// CSV and TSV for people who open it in a spreadsheet: a text that begins like a formula (= + - @) gets an apostrophe
@@ -61,7 +61,7 @@ impl RowsArguments {
     /// The rows to print; `None` for the usual answer, also in JSON. `usual` are the columns if the user names none.
     ///
     /// Errors: as [`ColumnsArguments::rows`].
-    pub fn rows(&self, context: &mut Context, layout: &Layout, usual: &str) -> Result<Option<Rows>> {
+    pub fn rows(&self, context: &mut Context, layout: &Layout, usual: &str) -> Result<Option<AnswerRows>> {
         self.columns.rows(context, self.format, layout, usual)
     }
 
@@ -83,14 +83,14 @@ impl ColumnsArguments {
         format: Option<FormatArgument>,
         layout: &Layout,
         usual: &str,
-    ) -> Result<Option<Rows>> {
+    ) -> Result<Option<AnswerRows>> {
         let format = self.printed(context, format)?;
         let columns = match (&self.columns, format) {
             (Some(columns), _) => columns_of(columns, layout)?,
             (None, Printed::Text(_)) => columns_of(usual, layout)?,
             (None, _) => return Ok(None),
         };
-        Ok(Some(Rows::new(context, columns, format)))
+        Ok(Some(AnswerRows::new(context, columns, format)))
     }
 
     /// The format of rows.
@@ -166,11 +166,11 @@ pub enum Printed {
 }
 
 /// Rows that are printed while they come.
-pub struct Rows {
-    columns: Vec<Column>,
+pub struct AnswerRows {
+    columns: Vec<AnswerColumn>,
     printed: Printed,
     table: Table,
-    /// What stands in an empty cell of a table.
+    /// The text of an empty cell of a table.
     missing: &'static str,
     /// Items in JSON that wait until the names of all properties are known, if a column asks for all.
     kept: Option<Kept>,
@@ -191,21 +191,21 @@ struct Kept {
     names: BTreeSet<(String, String)>,
 }
 
-impl Rows {
+impl AnswerRows {
     /// Rows of these columns.
-    pub fn new(context: &Context, columns: Vec<Column>, printed: Printed) -> Rows {
+    pub fn new(context: &Context, columns: Vec<AnswerColumn>, printed: Printed) -> AnswerRows {
         let is_of_all = columns.iter().any(|column| matches!(column.shows, Shows::All(_)));
         let kept = (is_of_all && !matches!(printed, Printed::Json)).then(Kept::default);
         let table = Table::of_columns(titles(&columns), context.output.has_colours());
         let is_used = vec![false; columns.len()];
         let (missing, seen) = ("", BTreeSet::new());
-        Rows { columns, printed, table, missing, kept, is_begun: false, rows_count: 0, is_used, seen }
+        AnswerRows { columns, printed, table, missing, kept, is_begun: false, rows_count: 0, is_used, seen }
     }
 
     /// With this text in cells of a table that have nothing.
     #[must_use]
-    pub fn with_missing(self, missing: &'static str) -> Rows {
-        Rows { missing, ..self }
+    pub fn with_missing(self, missing: &'static str) -> AnswerRows {
+        AnswerRows { missing, ..self }
     }
 
     /// True if they are JSON.
@@ -367,7 +367,7 @@ impl Rows {
 }
 
 impl Kept {
-    fn keep(&mut self, columns: &[Column], item: &Json) -> Result<()> {
+    fn keep(&mut self, columns: &[AnswerColumn], item: &Json) -> Result<()> {
         for column in columns {
             let Shows::All(path) = &column.shows else { continue };
             for name in properties_at(item, path).into_iter().flat_map(Object::keys) {
@@ -397,7 +397,7 @@ impl Kept {
     }
 
     /// The columns, with one for each property in the place of all: those that have no column of their own.
-    fn columns(&self, columns: &[Column]) -> Result<Vec<Column>> {
+    fn columns(&self, columns: &[AnswerColumn]) -> Result<Vec<AnswerColumn>> {
         let mut all = Vec::new();
         for column in columns {
             let Shows::All(path) = &column.shows else {
@@ -406,7 +406,7 @@ impl Kept {
             };
             let prefix = column.title.strip_suffix('*').unwrap_or_default();
             let names = self.names.iter().filter(|(of, _)| of == path);
-            let new = names.map(|(path, name)| Column {
+            let new = names.map(|(path, name)| AnswerColumn {
                 title: format!("{prefix}{name}"),
                 shows: Shows::Property(path.clone(), name.clone()),
             });
@@ -416,7 +416,7 @@ impl Kept {
     }
 }
 
-fn titles(columns: &[Column]) -> Vec<String> {
+fn titles(columns: &[AnswerColumn]) -> Vec<String> {
     columns.iter().map(|column| one_line(&column.title)).collect()
 }
 

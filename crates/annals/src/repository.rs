@@ -529,13 +529,6 @@ impl Repository {
 }
 
 impl Inner {
-    /// Tells how far a check or a compaction is.
-    pub(crate) fn progressed(&self, work: &'static str, at: Position, end: Position) {
-        if let Some(observer) = &self.options.observer {
-            observer.progressed(work, at, end);
-        }
-    }
-
     pub(crate) fn warn(&self, warning: String) {
         if let Some(observer) = &self.options.observer {
             observer.warned(&warning);

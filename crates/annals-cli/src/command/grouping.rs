@@ -7,19 +7,18 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use super::listing::json_of_line;
-use crate::columns::{Column, Shows, names_of};
+use crate::columns::{AnswerColumn, Shows, names_of};
 use crate::context::{AsOfArguments, Context};
 use crate::place::AnswerLine;
 use crate::request::Request;
-use crate::rows::{Printed, Rows, RowsArguments};
+use crate::rows::{AnswerRows, Printed, RowsArguments};
 use crate::shown::Shown;
 use crate::stop::Outcome;
 
 /// How to group what a search finds.
 #[derive(Args, Clone, Debug)]
 pub struct GroupingArguments {
-    /// Count by the values of these properties and @headers, such as @type,owner; each member of a set counts. A name with
-    /// a comma stands in double quotes
+    /// Count by the values of these properties and @headers, such as @type,owner; each member of a set counts. A name with a comma is in double quotes
     #[arg(long, value_name = "FIELD,…", help_heading = "Groups", conflicts_with_all = NO_GROUPS)]
     group_by: Option<String>,
     /// Print the sum of these properties for each group; for all instances without --group-by
@@ -55,10 +54,11 @@ impl GroupingArguments {
     ) -> Outcome {
         let printed = rows.columns.printed_groups(context, rows.format)?;
         let columns = self.columns()?;
-        let is_value = |column: &&Column| matches!(&column.shows, Shows::Property(path, _) if path == VALUES);
+        let is_value =
+            |column: &&AnswerColumn| matches!(&column.shows, Shows::Property(path, _) if path == VALUES);
         let is_computed =
-            |column: &&Column| matches!(&column.shows, Shows::Property(path, _) if path != VALUES);
-        let titles = |columns: Vec<&Column>| -> Vec<Json> {
+            |column: &&AnswerColumn| matches!(&column.shows, Shows::Property(path, _) if path != VALUES);
+        let titles = |columns: Vec<&AnswerColumn>| -> Vec<Json> {
             columns.into_iter().map(|column| column.title.as_str().into()).collect()
         };
         search.insert("groupBy".to_owned(), titles(columns.iter().filter(is_value).collect()).into());
@@ -73,19 +73,19 @@ impl GroupingArguments {
     }
 
     /// The columns of the groups: their values, their count, and what is computed of them.
-    fn columns(&self) -> Result<Vec<Column>> {
+    fn columns(&self) -> Result<Vec<AnswerColumn>> {
         let of = |argument, text: &Option<String>| {
             text.as_ref().map_or(Ok(Vec::new()), |text| names_of(argument, text))
         };
         let by = of("--group-by", &self.group_by)?.into_iter();
-        let mut columns: Vec<Column> = by
-            .map(|name| Column { title: name.clone(), shows: Shows::Property(VALUES.to_owned(), name) })
+        let mut columns: Vec<AnswerColumn> = by
+            .map(|name| AnswerColumn { title: name.clone(), shows: Shows::Property(VALUES.to_owned(), name) })
             .collect();
         columns.push(count_column());
         for (function, argument, text) in
             [("sum", "--sum", &self.sum), ("min", "--min", &self.min), ("max", "--max", &self.max)]
         {
-            columns.extend(of(argument, text)?.into_iter().map(|name| Column {
+            columns.extend(of(argument, text)?.into_iter().map(|name| AnswerColumn {
                 title: format!("{function}({name})"),
                 shows: Shows::Property(function.to_owned(), name),
             }));
@@ -95,8 +95,8 @@ impl GroupingArguments {
 }
 
 /// The number of instances of each group.
-pub fn count_column() -> Column {
-    Column { title: "count".to_owned(), shows: Shows::Member("count".to_owned()) }
+pub fn count_column() -> AnswerColumn {
+    AnswerColumn { title: "count".to_owned(), shows: Shows::Member("count".to_owned()) }
 }
 
 /// Prints the groups that answer a request; returns the totals, which are the last line of the answer. Groups that are not
@@ -104,11 +104,11 @@ pub fn count_column() -> Column {
 pub fn print_groups(
     context: &mut Context,
     request: Request,
-    columns: Vec<Column>,
+    columns: Vec<AnswerColumn>,
     printed: Printed,
 ) -> Outcome<Json> {
     let mut answer = context.ask(request.lines())?;
-    let mut rows = Rows::new(context, columns, printed).with_missing("null");
+    let mut rows = AnswerRows::new(context, columns, printed).with_missing("null");
     let mut totals = Json::Null;
     while let Some(AnswerLine::Item(line)) = answer.line()? {
         let json = json_of_line(&line)?;

@@ -11,7 +11,7 @@ use super::listing::{BATCH_ITEMS_MAX, json_of_line, print_next};
 use crate::columns::CHANGES;
 use crate::context::Context;
 use crate::request::Request;
-use crate::rows::{Rows, RowsArguments, json_line};
+use crate::rows::{AnswerRows, RowsArguments, json_line};
 use crate::shown::{Shown as Part, value_sides};
 use crate::stop::Outcome;
 
@@ -205,7 +205,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 }
 
 /// Prints how to get the next page.
-fn end(context: &mut Context, rows: Option<Rows>, after: Option<LogPlace>) -> Outcome {
+fn end(context: &mut Context, rows: Option<AnswerRows>, after: Option<LogPlace>) -> Outcome {
     let after = after.map(|place| place.to_string());
     if let Some(rows) = rows {
         return rows.end(context, "--after", after.map(Json::from));
@@ -215,7 +215,7 @@ fn end(context: &mut Context, rows: Option<Rows>, after: Option<LogPlace>) -> Ou
 }
 
 /// Prints a row for each change of a record; one without changes has a row, too. In JSON a line is a record.
-fn print_rows(context: &mut Context, rows: &mut Rows, record: Part) -> Outcome {
+fn print_rows(context: &mut Context, rows: &mut AnswerRows, record: Part) -> Outcome {
     let is_of_record = |path: &str| OF_RECORDS.contains(&path);
     if rows.is_json() {
         let mut line = rows.copied(record.0, is_of_record);

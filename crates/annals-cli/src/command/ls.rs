@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::output::properties_summary;
 use crate::place::{Answer, AnswerLine};
 use crate::request::Request;
-use crate::rows::{Rows, RowsArguments};
+use crate::rows::{AnswerRows, RowsArguments};
 use crate::shown::{Shown, value_of, value_text};
 use crate::stop::Outcome;
 use crate::table::Table;
@@ -110,7 +110,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 }
 
 /// Prints the items as rows.
-fn print_rows(context: &mut Context, mut rows: Rows, answer: &mut Answer) -> Outcome {
+fn print_rows(context: &mut Context, mut rows: AnswerRows, answer: &mut Answer) -> Outcome {
     let mut next = None;
     while let Some(line) = answer.line()? {
         match line {

@@ -110,15 +110,24 @@ fn in_ascii(page: &str) -> String {
 
 /// The text behind the help, line by line as it is.
 fn add_help(page: &mut String, help: &str) {
-    let (title, lines) = match help.split_once('\n') {
-        Some(("Example:" | "Examples:", rest)) => ("EXAMPLES", rest),
-        _ => ("NOTES", help),
-    };
-    let _ = writeln!(page, ".SH {title}\n.nf");
-    for line in lines.lines() {
-        let _ = writeln!(page, "{}", escaped(line));
+    let (mut title, mut notes, mut examples) = ("NOTES", Vec::new(), Vec::new());
+    for line in help.lines() {
+        match line {
+            "Example:" | "Examples:" => title = "EXAMPLES",
+            _ if title == "NOTES" => notes.push(line),
+            _ => examples.push(line),
+        }
     }
-    page.push_str(".fi\n");
+    for (title, lines) in [("NOTES", notes), ("EXAMPLES", examples)] {
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(page, ".SH {title}\n.nf");
+        for line in lines {
+            let _ = writeln!(page, "{}", escaped(line));
+        }
+        page.push_str(".fi\n");
+    }
 }
 
 /// A line of text as a line of roff.

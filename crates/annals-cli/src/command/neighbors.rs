@@ -10,7 +10,7 @@ use crate::columns::NEIGHBORS;
 use crate::context::{AsOfArguments, Context};
 use crate::place::AnswerLine;
 use crate::request::Request;
-use crate::rows::{Rows, RowsArguments};
+use crate::rows::{AnswerRows, RowsArguments};
 use crate::shown::Shown;
 use crate::stop::Outcome;
 use crate::table::Table;
@@ -94,7 +94,7 @@ fn request(context: &Context, arguments: &Arguments, direction: Direction, rest:
 }
 
 /// Prints one page as rows.
-fn print_rows(context: &mut Context, arguments: &Arguments, mut rows: Rows) -> Outcome {
+fn print_rows(context: &mut Context, arguments: &Arguments, mut rows: AnswerRows) -> Outcome {
     let (mut next, is_table, is_json) = (Vec::new(), rows.is_table(), rows.is_json());
     for direction in arguments.direction.directions() {
         let name = direction_name(direction);

@@ -25,7 +25,7 @@ pub struct Arguments {}
 
 /// The catalogue: records of the past, as an export with history writes them.
 const CATALOGUE: &str = include_str!("quickstart.jsonl");
-/// What to try, and what it shows.
+/// Commands to try, and the meaning of each.
 const TO_TRY: [(&str, &str); 5] = [
     ("find table --columns @id,owner,rows", "the tables"),
     ("reach table:raw.customers -t reads:in -t writes:out", "what is made of the customers, job by job"),

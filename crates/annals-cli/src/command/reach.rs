@@ -8,7 +8,7 @@ use super::graph_format::GraphFormatArgument;
 use super::grouping::{count_column, print_groups, rest_text};
 use super::listing::{Listing, json_of_line};
 use super::path::WalkArguments;
-use crate::columns::{Column, REACHED, Shows};
+use crate::columns::{AnswerColumn, REACHED, Shows};
 use crate::context::{AsOfArguments, Context};
 use crate::place::AnswerLine;
 use crate::request::Request;
@@ -114,7 +114,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let request = request("/reach/groups").with("groupBy", field).with_all("limit", limit);
         if matches!(printed, Printed::Text(_)) {
             let shows = Shows::Property(String::new(), "value".to_owned());
-            let columns = vec![Column { title: field.clone(), shows }, count_column()];
+            let columns = vec![AnswerColumn { title: field.clone(), shows }, count_column()];
             return print_groups(context, request, columns, printed).map(drop);
         }
         return groups(context, request.lines());

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// What a command writes to a terminal of this width, and the exit code. It gets both outputs.
+/// The text that a command writes to a terminal of this width, and the exit code. It gets both outputs.
 pub fn in_terminal(mut command: Command, columns: u16) -> (String, i32) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();

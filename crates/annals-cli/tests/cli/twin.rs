@@ -10,8 +10,18 @@ use crate::server::Server;
 use crate::support::{Done, command_in};
 
 /// The commands that work on a folder only.
-pub const ON_FOLDERS: [&str; 10] =
-    ["quickstart", "tree", "fixity", "restore", "storage", "serve", "doctor", "token", "access", "completions"];
+pub const ON_FOLDERS: [&str; 10] = [
+    "quickstart",
+    "tree",
+    "fixity",
+    "restore",
+    "storage",
+    "serve",
+    "doctor",
+    "token",
+    "access",
+    "completions",
+];
 
 /// A folder with the files of a test. Its repository is behind a server while commands ask it.
 pub struct Twin {

@@ -4,13 +4,11 @@ use annals::Operator;
 use annals_json_form::form;
 use serde_json::json;
 
-use super::{ByName, Instant, OneOrMany, OrNull, RestOfGroups, Value};
+use super::{Instant, OneOrMany, Value};
 
 named_forms![
     Find,
     GroupedFind,
-    FoundGroups,
-    FoundGroup,
     Order,
     Expression,
     Count,
@@ -50,37 +48,6 @@ pub struct GroupedFind {
     pub group_by: Option<OneOrMany<String>>,
     /// `sum(FIELD)`, `min(FIELD)` or `max(FIELD)`; each group has its count in any case, and `count` says so.
     pub aggregate: Option<OneOrMany<String>>,
-}
-
-/// Groups of what a search finds.
-#[form]
-#[schemars(example = json!({
-    "groups": [group_example()], "count": 3, "rest": { "groups": 1, "count": 1 },
-}))]
-pub struct FoundGroups {
-    /// The largest groups, largest first.
-    pub groups: Vec<FoundGroup>,
-    /// Number of instances that the search finds.
-    pub count: u64,
-    pub rest: RestOfGroups,
-}
-
-/// Instances with equal values. The members of its members have the names of fields.
-#[form]
-#[schemars(example = group_example())]
-pub struct FoundGroup {
-    /// The values; null for instances without one.
-    pub values: ByName<OrNull<Value>>,
-    pub count: u64,
-    /// The sums that were asked for; null if no instance has the property.
-    pub sum: Option<ByName<OrNull<Value>>>,
-    pub min: Option<ByName<OrNull<Value>>>,
-    pub max: Option<ByName<OrNull<Value>>>,
-}
-
-/// A group of entities.
-fn group_example() -> serde_json::Value {
-    json!({ "values": { "@type": "table", "owner": "sales" }, "count": 2, "sum": { "rows": 7 } })
 }
 
 // The members of a search.

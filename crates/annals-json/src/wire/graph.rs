@@ -6,8 +6,8 @@ use serde_json::{Number, Value as Json, json};
 use super::page::{counted_example, page_example};
 use super::provenance::joined;
 use super::{
-    CountablePage, CountedPage, Direction, Entity, Listed, OrNull, Page, Relationship, Value, entity_example,
-    relationship_example,
+    CountablePage, CountedPage, Direction, Entity, Listed, OrNull, Page, Relationship, RestOfGroups, Value,
+    entity_example, relationship_example,
 };
 
 named_forms![
@@ -167,15 +167,6 @@ pub struct Groups {
     /// Number of entities that the walk reaches.
     pub count: u64,
     pub rest: RestOfGroups,
-}
-
-/// The groups that are not listed.
-#[form(inline)]
-pub struct RestOfGroups {
-    /// Number of groups that are not listed.
-    pub groups: u64,
-    /// Number of entities in these groups.
-    pub count: u64,
 }
 
 /// Entities with one value.

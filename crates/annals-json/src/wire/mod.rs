@@ -23,6 +23,7 @@ mod provenance;
 mod instance;
 mod content;
 mod version;
+mod group;
 mod page;
 mod graph;
 mod find;
@@ -43,6 +44,7 @@ pub use exchange::*;
 pub use feed::*;
 pub use find::*;
 pub use graph::*;
+pub use group::*;
 pub use instance::*;
 pub use logged::*;
 pub use named::*;
@@ -65,6 +67,7 @@ pub fn forms() -> Vec<NamedForm> {
         instance::forms(),
         content::forms(),
         version::forms(),
+        group::forms(),
         page::forms(),
         graph::forms(),
         find::forms(),

@@ -7,6 +7,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod compact;
 pub(crate) mod contents;
 pub(crate) mod folder;
+mod progress;
 pub(crate) mod records;
 pub(crate) mod recover;
 pub(crate) mod removals;

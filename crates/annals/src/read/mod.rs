@@ -35,7 +35,7 @@ pub use logged::query::{LogPlace, LogQuery};
 pub use logged::{LogPage, LoggedChange, LoggedInstance, LoggedRecord};
 pub use nearest::nearest as nearest_name;
 pub use neighbors::{Entities, Neighbor, Neighbors};
-pub use operators::groups::{FoundGroup, FoundGroups, GROUPS_MAX};
+pub use operators::grouper::{FoundGroup, FoundGroups, GROUPS_MAX};
 pub use operators::page::Page;
 pub use past::compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub(crate) use past::earlier_edits::without_earlier_edits;

@@ -1,4 +1,4 @@
-//! What to count and to compute of the instances that a search finds.
+//! Groupings: the fields by which instances are counted, and the values that are computed of each group.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -13,7 +13,7 @@ pub const GROUPING_FIELDS_MAX: usize = 16;
 pub struct Grouping {
     /// Instances with equal values of all these fields are a group. Empty: all instances are one group.
     pub by: Vec<Field>,
-    /// What to compute of each group.
+    /// The values to compute of each group.
     pub aggregates: Vec<Aggregate>,
 }
 

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::model::TypeKind;
 use crate::read::operators::filter::properties::check_order;
 use crate::read::operators::filter::resolve;
-use crate::read::operators::groups::{FoundGroups, Grouper};
+use crate::read::operators::grouper::{FoundGroups, Grouper};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Find, Grouping, OrderBy};
 
@@ -117,12 +117,13 @@ mod tests {
     #[test]
     fn values_that_are_on_disk_are_grouped_too() -> Result<()> {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { memory_bytes_max: Some(64 << 20), ..Options::default() };
+        let options = Options { memory_bytes_max: Some(16 << 30), ..Options::default() };
         let repository = Repository::open_with(folder.path(), options)?;
         for letter in ["a", "b", "a"] {
             let long = letter.repeat(200_000);
-            repository
-                .transact(|t| t.create_entity(NewEntity::new("t").property("text", long.clone()).property("n", 2)))?;
+            repository.transact(|t| {
+                t.create_entity(NewEntity::new("t").property("text", long.clone()).property("n", 2))
+            })?;
         }
         let grouping = Grouping::default().by("text").sum("n").min(Header::Version);
         let found = repository.snapshot().group_entities(&Find::of("t"), &grouping)?;

@@ -2,7 +2,7 @@
 
 use super::access::Places;
 use super::by_plan::Leg;
-use super::by_plan::{Search, Steps};
+use super::by_plan::{Asked, Search, Steps};
 use super::explain;
 use super::gather::{Candidates, Found};
 use super::many_at_once::{Checks, Pace};
@@ -95,12 +95,7 @@ impl<'s> Search<'s, '_> {
                 Some((_, between)) if is_between => between,
                 _ => &asked,
             };
-            let held = if asked.are_all_hits {
-                Held::InForce
-            } else {
-                let Some(held) = self.verify(slot, asked, steps)? else { continue };
-                held
-            };
+            let Some(held) = self.verified(slot, asked, steps)? else { continue };
             let checks_place = checks.place || checks.absence && !has_value(key);
             if checks_place && !self.stands_at(key, &held) {
                 continue;
@@ -123,6 +118,12 @@ impl<'s> Search<'s, '_> {
             }
         }
         Ok(Some(page.finish()))
+    }
+
+    /// The version of a candidate of the domain, if it is a hit.
+    #[inline]
+    fn verified(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
+        if asked.are_all_hits { Ok(Some(Held::InForce)) } else { self.verify(slot, asked, steps) }
     }
 
     /// Hits among the instances touched since the position of the indexes, in the order of the search. Indexes do not

@@ -11,4 +11,4 @@ pub(super) mod sort;
 pub(super) mod page;
 pub(super) mod fetch;
 mod aggregate;
-pub(super) mod groups;
+pub(super) mod grouper;

@@ -6,7 +6,7 @@ use super::walked::Breadth;
 use crate::Result;
 use crate::model::{Id, TypeKind, Value};
 use crate::read::operators::filter::properties::check_order;
-use crate::read::operators::groups::Grouper;
+use crate::read::operators::grouper::Grouper;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Grouping, OrderBy};
 

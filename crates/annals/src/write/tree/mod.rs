@@ -7,6 +7,7 @@ mod plan;
 mod path_end;
 mod revert;
 mod schema;
+mod step_name;
 pub(super) mod then;
 
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use crate::graph::Graph;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
-use crate::tree::{Item, PathSteps, TreePath, TreeStep, coerced};
+use crate::tree::{Item, PathSteps, TreePath, coerced};
 use crate::write::build::noted::Noted;
 use crate::write::build::transaction::Transaction;
 use crate::write::limited::writer_graph::WriterGraph;
@@ -23,6 +24,7 @@ use moved::moved;
 use path_end::PathEnd;
 pub use place::Insert;
 use plan::{Plan, Rest};
+use step_name::named;
 
 /// Type of the entity that paths start from.
 const ROOT_TYPE: &str = "root";
@@ -433,25 +435,6 @@ fn planned(
     Ok((made.id, plan.actions, plan.noted))
 }
 
-/// The name of an item's step, whether it names a list, and the keys in it.
-type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
-
-/// The meaning of a step to an item: the child, or the list and the keys in it.
-fn named(graph: &Graph, step: &TreeStep, path: PathSteps<'_>) -> Result<Named> {
-    let Some((name, keys)) = step.keys() else { return Err(no_look_up(path)) };
-    let is_listed = graph.list_type(name).is_some();
-    if !is_listed && !keys.is_empty() {
-        let text = format!("path {path}: {name} has no keys; declare them in an entity type of this name");
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    }
-    if is_listed && keys.is_empty() {
-        let text = format!("path {path}: {name} is a list; expected the keys of one of its items");
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    }
-    let keys = keys.into_iter().map(|(name, value)| (Arc::clone(name), value.clone()));
-    Ok((Arc::clone(name), is_listed, keys.collect()))
-}
-
 fn is_same_key(graph: &Graph, list: &str, key: &str, told: &Value, value: &Value) -> bool {
     let symbols = graph.names.find(list).zip(graph.names.find(key));
     let declared = symbols.and_then(|(list, key)| Some((graph.types.get(TypeKind::Entity, list)?, key)));
@@ -471,11 +454,6 @@ fn there(path: PathSteps<'_>) -> Error {
 
 fn missing(path: &TreePath) -> Error {
     Error::new(ErrorKind::NotFound, format!("path {path}: there is nothing"))
-}
-
-fn no_look_up(path: PathSteps<'_>) -> Error {
-    let text = format!("path {path}: expected the path of one item: names, and all keys of items in lists");
-    Error::new(ErrorKind::InvalidArgument, text)
 }
 
 fn no_property(path: &TreePath) -> Error {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::place::{self, Insert};
-use super::plan::{Plan, not_ordered};
-use super::{Rest, named};
+use super::plan::{Plan, Rest, not_ordered};
+use super::step_name::named;
 use crate::graph::actions as action;
 use crate::graph::structures::child::{ChildGroup, NAME_PROPERTY, ORDER_PROPERTY};
 use crate::model::{Action, Id, InstanceId, NewRelationship, Patch, Value};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::TreeEdit;
 use super::place::{child_left, child_of};
-use super::plan::Plan;
-use super::{Rest, TreeEdit, no_look_up};
+use super::plan::{Plan, Rest};
+use super::step_name::no_look_up;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::structures::child::group_of_type;

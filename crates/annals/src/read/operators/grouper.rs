@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::aggregate::{Computed, Refused};
+use super::aggregate::{Computed, Uncomputed};
 use super::filter::subject::Subject;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
@@ -239,7 +239,7 @@ impl Gathered {
     }
 }
 
-impl Refused {
+impl Uncomputed {
     /// The error about a value of an instance, or about the end of a sum.
     #[cold]
     fn error(self, aggregate: &Aggregate, found: Option<(&Value, TypeKind, &str)>) -> Error {
@@ -252,14 +252,14 @@ impl Refused {
         });
         let found = found.unwrap_or_default();
         let (kind, text) = match self {
-            Refused::NoNumber => {
+            Uncomputed::NoNumber => {
                 (ErrorKind::InvalidExpression, format!("{aggregate}: expected numbers{found}"))
             }
-            Refused::Incomparable => (
+            Uncomputed::Incomparable => (
                 ErrorKind::InvalidExpression,
                 format!("{aggregate}: expected single values that searches compare with each other{found}"),
             ),
-            Refused::TooGreat => (
+            Uncomputed::TooGreat => (
                 ErrorKind::TooLarge,
                 format!(
                     "{aggregate}: expected a sum that a number holds, found one beyond all decimals or floats; narrow the search, or \
