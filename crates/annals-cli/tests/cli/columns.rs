@@ -119,16 +119,16 @@ fn items_of_trees_have_columns() {
     let place = Place::new();
     place.write(
         "types.jsonl",
-        r#"{"type": {"kind": "entity", "name": "port", "keys": ["name"], "attributes": [{"name": "name", "type": "string", "required": true}]}}
+        r#"{"type": {"kind": "entity", "name": "port", "attributes": [{"name": "name", "type": "string", "key": true}]}}
 "#,
     );
     place.ok(&["import", "types.jsonl"]);
     place.write("ports.json", r#"{"port": [{"name": "a,b", "mtu": 1500}, {"name": "c"}]}"#);
     place.ok(&["put", "/ports", "ports.json"]);
     let csv = place.ok(&["ls", "/ports/port", "--columns", "@name,@type,mtu", "--format", "csv"]);
-    assert_eq!(csv, "@name,@type,mtu\r\n\"port[name='a,b']\",port,1500\r\nport[name='c'],port,\r\n");
+    assert_eq!(csv, "@name,@type,mtu\r\n\"port[name = 'a,b']\",port,1500\r\nport[name = 'c'],port,\r\n");
     let found = place.ok(&["ls", "--find", "//port/mtu", "--columns", "@path,@value,mtu", "--format", "tsv"]);
-    assert_eq!(found, "@path\t@value\tmtu\n/ports/port[name='a,b']/mtu\t1500\t\n");
+    assert_eq!(found, "@path\t@value\tmtu\n/ports/port[name = 'a,b']/mtu\t1500\t\n");
     assert!(place.ok(&["ls", "/ports/port", "--format", "csv"]).starts_with("@name,@type,mtu,name\r\n"));
 }
 

@@ -23,7 +23,7 @@ mod provenance;
 mod instance;
 mod content;
 mod version;
-mod group;
+mod found_groups;
 mod page;
 mod graph;
 mod find;
@@ -43,8 +43,8 @@ pub use content::*;
 pub use exchange::*;
 pub use feed::*;
 pub use find::*;
+pub use found_groups::*;
 pub use graph::*;
-pub use group::*;
 pub use instance::*;
 pub use logged::*;
 pub use named::*;
@@ -67,7 +67,7 @@ pub fn forms() -> Vec<NamedForm> {
         instance::forms(),
         content::forms(),
         version::forms(),
-        group::forms(),
+        found_groups::forms(),
         page::forms(),
         graph::forms(),
         find::forms(),

@@ -61,8 +61,7 @@ impl<'s> Search<'s, '_> {
         let mut late = self.late(walk, places, after, steps)?.into_iter().peekable();
         let mut page = Filling::new(self.snapshot, self.kind, self.size());
         let mut walker = Walker::start(walk, places, &self.domain, after);
-        let mut known = <[Vec<u8>; 2]>::default();
-        let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
+        let (mut known, is_of_times) = (<[Vec<u8>; 2]>::default(), matches!(walk, Walk::Stamps { .. }));
         let mut pace = Pace::new(budget, places.verified_cost(), walker.is_along_values());
         let are_taken_together =
             self.are_taken_together(&checks, between.as_ref().map_or(&asked, |(_, between)| between));
@@ -86,7 +85,7 @@ impl<'s> Search<'s, '_> {
                 pace.cost += pace.step_cost;
                 continue;
             }
-            if is_of_times && self.is_known_elsewhere(places, key, &mut known) {
+            if checks.place && is_of_times && self.is_known_elsewhere(places, key, &mut known) {
                 pace.cost += ELSEWHERE_COST;
                 continue;
             }

@@ -8,10 +8,10 @@ use crate::tree::{PathSteps, TreeStep};
 use crate::{Error, ErrorKind, Result};
 
 /// The name of an item's step, whether it names a list, and the keys in it.
-pub(super) type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
+pub(super) type StepName = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
 
 /// The meaning of a step to an item: the child, or the list and the keys in it.
-pub(super) fn named(graph: &Graph, step: &TreeStep, path: PathSteps<'_>) -> Result<Named> {
+pub(super) fn named(graph: &Graph, step: &TreeStep, path: PathSteps<'_>) -> Result<StepName> {
     let Some((name, keys)) = step.keys() else { return Err(no_look_up(path)) };
     let is_listed = graph.list_type(name).is_some();
     if !is_listed && !keys.is_empty() {
