@@ -103,7 +103,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     body.extend(as_of_to_json(&arguments.as_of.as_of()));
     if arguments.grouping.is_given() {
         // All groups are printed, unless the user or the text of the search has a limit.
-        let is_usual = |limit: &Json| arguments.limit.is_none() && *limit == Json::from(Find::all().limit);
+        let is_usual = |limit: &Json| {
+            arguments.limit.is_none() && limit.as_u64() == u64::try_from(Find::all().limit).ok()
+        };
         body.retain(|name, member| name != "limit" || !is_usual(member));
         return arguments.grouping.print(context, &arguments.rows, body, &arguments.as_of);
     }

@@ -91,8 +91,7 @@ fn examine_fences(unit: &UnitFile, patient: &Patient, findings: &mut Findings) {
     let is_near =
         |word: &&str| matches!(*word, "localhost" | "127.0.0.0/8" | "127.0.0.1" | "::1" | "::1/128");
     let denies = unit.words("IPAddressDeny").contains(&"any");
-    if denies && !listen.ip().is_loopback() && unit.words("IPAddressAllow").iter().all(|word| is_near(&word))
-    {
+    if denies && !listen.ip().is_loopback() && unit.words("IPAddressAllow").iter().all(is_near) {
         let text = format!("IPAddressAllow: only this machine reaches {listen}");
         findings.wrong(
             "unit",
