@@ -88,7 +88,7 @@ def read_suites(text):
         if None in row or None in row.values():
             raise Failure(f"{SUITES}: expected {len(row) - (None in row)} columns, found others in the row of {row['suite']}")
         cells = {mode: Cell.read(row[mode], f"{row['suite']}, column {mode}") for mode in MODES}
-        suites.append(Suite(row["suite"], cells, tuple(row["needs"].replace("-", "").split()), tuple(row["inputs"].split()), row["command"],
+        suites.append(Suite(row["suite"], cells, tuple(need for need in row["needs"].split() if need != "-"), tuple(row["inputs"].split()), row["command"],
                             row["proves"]))
     names = [suite.name for suite in suites]
     if len(set(names)) != len(names):
