@@ -167,7 +167,7 @@ final class ScenarioDoor {
     private static <T extends Instance> JsonElement find(Snapshot snapshot, JsonObject step, Find<T> find) {
         String verb = Json.text(step, "do");
         if (verb.equals("group")) {
-            return Forms.of(snapshot.groups(find, texts(step, "groupBy"), texts(step, "aggregate")));
+            return Forms.of(snapshot.groups(find, List.of(texts(step, "groupBy")), List.of(texts(step, "aggregate"))));
         }
         if (verb.equals("count")) {
             return number("count", snapshot.count(find));
