@@ -26,14 +26,15 @@ def free_port():
 
 def fresh_root(cache):
     """A root with the essential packages of this release of Debian, as a tar that is made once."""
-    path = os.path.join(cache, "root.tar")
+    # The end of the name tells mmdebstrap to make a tar.
+    path, new = os.path.join(cache, "root.tar"), os.path.join(cache, "new-root.tar")
     if not os.path.exists(path):
         with open("/etc/os-release") as file:
             told = dict(line.strip().split("=", 1) for line in file if "=" in line)
         sources = [os.path.join(above, name) for above, _, names in os.walk("/etc/apt") for name in names
                    if name == "sources.list" or name.startswith("debian") and name.endswith((".list", ".sources"))]
-        call("mmdebstrap", "--variant=essential", "--include=adduser,passwd", told["VERSION_CODENAME"], path + ".new", *sources)
-        os.rename(path + ".new", path)
+        call("mmdebstrap", "--variant=essential", "--include=adduser,passwd", told["VERSION_CODENAME"], new, *sources)
+        os.rename(new, path)
     return path
 
 
