@@ -18,18 +18,18 @@ use crate::stop::Outcome;
 /// How to group what a search finds.
 #[derive(Args, Clone, Debug)]
 pub struct GroupingArguments {
-    /// Count by the values of these properties and @headers, such as @type,owner; each member of a set counts. A name with a comma is in double quotes
+    /// Count by the values of these properties and @headers, such as @type,owner, repeatable; each member of a set counts. A name with a comma is in double quotes
     #[arg(long, value_name = "FIELD,…", help_heading = "Groups", conflicts_with_all = NO_GROUPS)]
-    group_by: Option<String>,
+    group_by: Vec<String>,
     /// Print the sum of these properties for each group; for all instances without --group-by
     #[arg(long, value_name = "FIELD,…", help_heading = "Groups", conflicts_with_all = NO_GROUPS)]
-    sum: Option<String>,
+    sum: Vec<String>,
     /// Print the least value of these properties and @headers
     #[arg(long, value_name = "FIELD,…", help_heading = "Groups", conflicts_with_all = NO_GROUPS)]
-    min: Option<String>,
+    min: Vec<String>,
     /// Print the greatest value of these properties and @headers
     #[arg(long, value_name = "FIELD,…", help_heading = "Groups", conflicts_with_all = NO_GROUPS)]
-    max: Option<String>,
+    max: Vec<String>,
 }
 
 /// Arguments of pages, which groups do not have: the largest come first.
@@ -41,7 +41,7 @@ const VALUES: &str = "values";
 impl GroupingArguments {
     /// True if an argument is given.
     pub fn is_given(&self) -> bool {
-        [&self.group_by, &self.sum, &self.min, &self.max].into_iter().any(Option::is_some)
+        [&self.group_by, &self.sum, &self.min, &self.max].into_iter().any(|fields| !fields.is_empty())
     }
 
     /// Prints the groups of a search in JSON, as rows, and how many instances it finds.
@@ -74,8 +74,9 @@ impl GroupingArguments {
 
     /// The columns of the groups: their values, their count, and what is computed of them.
     fn columns(&self) -> Result<Vec<AnswerColumn>> {
-        let of = |argument, text: &Option<String>| {
-            text.as_ref().map_or(Ok(Vec::new()), |text| names_of(argument, text))
+        let of = |argument, texts: &[String]| -> Result<Vec<String>> {
+            let names: Result<Vec<Vec<String>>> = texts.iter().map(|text| names_of(argument, text)).collect();
+            Ok(names?.concat())
         };
         let by = of("--group-by", &self.group_by)?.into_iter();
         let mut columns: Vec<AnswerColumn> = by
