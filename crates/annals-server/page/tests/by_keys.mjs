@@ -53,13 +53,14 @@ export const byKeys = {
         await opened.page.locator("tr[data-id]").first().waitFor();
         await press(opened, "/");
         await opened.page.keyboard.press("ControlOrMeta+A");
-        for (const letters of ["tab", "wh", "own", "= fin"]) {
+        for (const [letters, text] of [["tab", "table"], ["wh", "table where"], ["own", "table where owner"], ["= fin", "table where owner = 'finance'"]]) {
             await opened.page.keyboard.type(letters);
             await press(opened, "ArrowDown", "Enter");
+            // The server completes: an offer that a quick typist takes before it is there comes in the end.
+            await opened.page.waitForFunction((text) => document.querySelector("#search").value.trim() === text, text);
         }
-        assert.equal((await opened.page.locator("#search").inputValue()).trim(), "table where owner = finance");
         await press(opened, "Enter");
-        await reaches(opened, { q: "table where owner = finance" });
+        await reaches(opened, { q: "table where owner = 'finance'" });
         await opened.page.locator("tr[data-id='table:forecast']").waitFor();
         await opened.close();
     },

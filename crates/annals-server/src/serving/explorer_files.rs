@@ -6,11 +6,11 @@ use super::explorer::File;
 #[rustfmt::skip]
 pub const FILES: &[File] = &[
     File {
-        name: "app-baef72861bd3.js",
+        name: "app-ecfcd5a9644d.js",
         media_type: "text/javascript; charset=utf-8",
-        sha256: "baef72861bd300649c59acedb6889ab88dc4ac0affd0e93c856672fdfbc82596",
-        plain: include_bytes!("../../page/dist/app-baef72861bd3.js"),
-        brotli: include_bytes!("../../page/dist/app-baef72861bd3.js.br"),
+        sha256: "ecfcd5a9644def78e666b6c7bfdda3122b4f1655dc82d82050da8be73bd743b7",
+        plain: include_bytes!("../../page/dist/app-ecfcd5a9644d.js"),
+        brotli: include_bytes!("../../page/dist/app-ecfcd5a9644d.js.br"),
     },
     File {
         name: "icon-1ec8eb65014e.svg",
@@ -22,7 +22,7 @@ pub const FILES: &[File] = &[
     File {
         name: "index.html",
         media_type: "text/html; charset=utf-8",
-        sha256: "86048c386979eb505b13eab139bcd4c9bfde30bff4d6028b6b43d0a70c9a502d",
+        sha256: "cc6e805b39a65fcaf2d704dd39c3f7e170584048c3f5bcf36a81e35a8b1da8f4",
         plain: include_bytes!("../../page/dist/index.html"),
         brotli: include_bytes!("../../page/dist/index.html.br"),
     },

@@ -8,6 +8,7 @@ export type Relationship = Forms["Relationship"];
 export type LoggedRecord = Forms["LoggedRecord"];
 export type Stats = Forms["Stats"];
 export type Version = Forms["Version"];
+export type Completions = Forms["Completions"];
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 /** A page of a list. */

@@ -5,7 +5,7 @@ import type { Entity, Json, Version } from "../api/forms.ts";
 import { Link } from "../frame/link.tsx";
 import { address, toSearch } from "../state/address.ts";
 import { formatTime, timeOf } from "../state/time.ts";
-import { quoted } from "../search/complete.ts";
+import { quoted } from "../words/names.ts";
 import { shortInstant } from "../words/instants.ts";
 import { bytesInWords, kindOf, shortened, textOf } from "../words/values.ts";
 import { blame } from "./blame.ts";

@@ -2,7 +2,7 @@
 import { Link } from "../frame/link.tsx";
 import { toSearch } from "../state/address.ts";
 import { address } from "../state/address.ts";
-import { quoted } from "../search/complete.ts";
+import { quoted } from "../words/names.ts";
 import { counted, grouped } from "../words/counts.ts";
 import { type Counted, DRAWN_MAX, EDGES_MAX, type TooMany } from "./load.ts";
 

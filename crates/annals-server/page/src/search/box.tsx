@@ -1,10 +1,11 @@
 // The one box of the search: a field that completes while the user types.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { complete, type Vocabulary } from "./complete.ts";
+import type { Time } from "../state/time.ts";
+import { useCompletion } from "./complete.ts";
 
-/** The box. `search` gets the text when the user asks for it. */
-export function Box(properties: { value: string; known: Vocabulary; search: (text: string) => void }) {
-    const { value, known, search } = properties;
+/** The box. `search` gets the text when the user asks for it; it is completed as of a time. */
+export function Box(properties: { value: string; time: Time; search: (text: string) => void }) {
+    const { value, time, search } = properties;
     const field = useRef<HTMLInputElement>(null);
     const [typed, type] = useState(value);
     const [cursor, move] = useState(value.length);
@@ -14,12 +15,16 @@ export function Box(properties: { value: string; known: Vocabulary; search: (tex
         type(value);
         open(false);
     }, [value]);
-    const { from, to, offers } = complete(typed, cursor, known);
-    const shown = isOpen ? offers : [];
+    const completion = useCompletion(isOpen ? typed : null, cursor, time);
+    const shown = completion?.offers ?? [];
+    // A quick typist takes an offer before it is there.
+    const awaited = useRef(false);
 
     const take = (offer: string) => {
-        const before = typed.slice(0, from);
-        const rest = typed.slice(to);
+        awaited.current = false;
+        if (!completion) return;
+        const before = typed.slice(0, completion.from);
+        const rest = typed.slice(completion.to);
         const gap = /[<>=!^$~]$/.test(before) ? " " : "";
         const text = `${before}${gap}${offer}${rest.startsWith(" ") ? "" : " "}`;
         type(text + rest);
@@ -30,10 +35,16 @@ export function Box(properties: { value: string; known: Vocabulary; search: (tex
         field.current.value = text + rest;
         field.current.setSelectionRange(text.length, text.length);
     };
+    useEffect(() => {
+        if (!completion || !awaited.current) return;
+        awaited.current = false;
+        const offer = shown[chosen];
+        if (offer) take(offer.text);
+    }, [completion]);
     const press = (event: KeyboardEvent) => {
-        if ((event.key === "ArrowDown" || event.key === "ArrowUp") && offers.length > 0) {
-            const step = event.key === "ArrowDown" ? 1 : -1;
-            choose(isOpen ? (chosen + step + offers.length + 1) % (offers.length + 1) : 0);
+        if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+            const [step, count] = [event.key === "ArrowDown" ? 1 : -1, shown.length + 1];
+            choose(completion ? (chosen + step + count) % count : 0);
             open(true);
             event.preventDefault();
         } else if (event.key === "Escape" && isOpen) {
@@ -42,6 +53,9 @@ export function Box(properties: { value: string; known: Vocabulary; search: (tex
             event.preventDefault();
         } else if ((event.key === "Enter" || event.key === "Tab") && shown[chosen]) {
             take(shown[chosen].text);
+            event.preventDefault();
+        } else if (event.key === "Enter" && isOpen && !completion && chosen >= 0) {
+            awaited.current = true;
             event.preventDefault();
         } else if (event.key === "Enter") {
             open(false);
@@ -80,6 +94,7 @@ export function Box(properties: { value: string; known: Vocabulary; search: (tex
                     move(event.currentTarget.selectionStart ?? event.currentTarget.value.length);
                     open(true);
                     choose(-1);
+                    awaited.current = false;
                 }}
                 onKeyUp={(event) => move(event.currentTarget.selectionStart ?? 0)}
                 onClick={(event) => move(event.currentTarget.selectionStart ?? 0)}

@@ -27,12 +27,7 @@ function orderOf(sort: string): Record<string, unknown>[] {
 }
 
 /** The table, or the state of its question. */
-export function Hits(properties: {
-    q: string;
-    keep: (hits: Entity[]) => void;
-    failed: (failure: Failure) => ComponentChildren;
-}) {
-    const { q, keep, failed } = properties;
+export function Hits({ q, failed }: { q: string; failed: (failure: Failure) => ComponentChildren }) {
     const { sort } = address.value;
     const asked = { kind: "entity", q, orderBy: orderOf(sort), limit: HITS, ...membersOf(timeOf(address.value)) };
     if (asked.orderBy.length === 0) delete (asked as { orderBy?: unknown }).orderBy;
@@ -48,9 +43,6 @@ export function Hits(properties: {
     useEffect(() => () => ending.current.abort(), []);
     const pages = first.state === "ready" ? [first.value, ...more.pages] : [];
     const hits = pages.flatMap((page) => page.items);
-    useEffect(() => {
-        if (hits.length > 0) keep(hits);
-    }, [hits.length]);
 
     if (first.state === "loading") return <Loading what="the hits" />;
     if (first.state === "failure") return <>{failed(first.failure)}</>;

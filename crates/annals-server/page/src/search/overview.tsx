@@ -5,7 +5,7 @@ import { Empty } from "../frame/states.tsx";
 import { toSearch } from "../state/address.ts";
 import { counted, grouped } from "../words/counts.ts";
 import { shortInstant } from "../words/instants.ts";
-import { quoted } from "./complete.ts";
+import { quoted } from "../words/names.ts";
 
 /** The counts; each type of entities and each classification leads to its search. */
 export function Overview({ counts }: { counts: Counts }) {

@@ -1,24 +1,19 @@
 // The search: one box, the hits as a table, and an overview of the graph while nothing is searched for.
 import { useEffect } from "preact/hooks";
-import { type Answer, useAnswer } from "../api/answer.ts";
+import { useAnswer } from "../api/answer.ts";
 import { ask, type Failure } from "../api/client.ts";
-import type { Entity, Json, Page } from "../api/forms.ts";
-import { type Counts, countTypes, type Declared, declaredTypes } from "../api/types.ts";
+import type { Entity, Page } from "../api/forms.ts";
+import { countTypes } from "../api/types.ts";
 import { ofView } from "../frame/actions.ts";
 import { Id, Link } from "../frame/link.tsx";
 import { Failed, Show } from "../frame/states.tsx";
 import { address, go, toEntity, toSearch } from "../state/address.ts";
 import { EVERYTHING, scope } from "../state/commits.ts";
 import { formatTime, membersOf, timeOf } from "../state/time.ts";
-import { textOf } from "../words/values.ts";
 import { Box } from "./box.tsx";
 import { Hits } from "./hits.tsx";
-import type { Vocabulary } from "./complete.ts";
 import { Overview } from "./overview.tsx";
 import { ParserError } from "./parser_error.tsx";
-
-/** The hits of the last search, whose values complete the next one. */
-let lastHits: Entity[] = [];
 
 /** The view. */
 export function SearchView() {
@@ -26,7 +21,6 @@ export function SearchView() {
     const time = timeOf(address.value);
     const when = formatTime(time);
     const stats = useAnswer(`stats ${when}`, (signal) => countTypes(time, signal));
-    const types = useAnswer("types", declaredTypes);
     useEffect(() => {
         ofView.value = [];
         // A search for one type has the commits of this type in view.
@@ -37,7 +31,7 @@ export function SearchView() {
     return (
         <>
             <h1 class="unseen">Search</h1>
-            <Box value={q} known={vocabulary(stats, types)} search={(text) => go(toSearch(text))} />
+            <Box value={q} time={time} search={(text) => go(toSearch(text))} />
             {q ? (
                 <Found key={`${q} ${sort} ${when}`} q={q} />
             ) : (
@@ -53,13 +47,7 @@ function Found({ q }: { q: string }) {
     return (
         <>
             <SameId q={q} />
-            <Hits
-                q={q}
-                keep={(hits) => {
-                    lastHits = hits;
-                }}
-                failed={(failure) => <NotFound q={q} failure={failure} />}
-            />
+            <Hits q={q} failed={(failure) => <NotFound q={q} failure={failure} />} />
         </>
     );
 }
@@ -103,29 +91,4 @@ function NotFound({ q, failure }: { q: string; failure: Failure }) {
             )}
         </>
     );
-}
-
-function vocabulary(stats: Answer<Counts>, types: Answer<Declared[]>): Vocabulary {
-    const counts = stats.state === "ready" ? stats.value : null;
-    const declared = types.state === "ready" ? types.value : [];
-    const names = (kind: string, byType: Record<string, number> | undefined) => [
-        ...new Set([...Object.keys(byType ?? {}), ...declared.filter((one) => one.kind === kind).map((one) => one.name)]),
-    ];
-    const properties = (type: string) => {
-        const own = declared.filter((one) => one.kind === "entity" && (!type || one.name === type));
-        const seen = lastHits.filter((hit) => !type || hit.type === type).flatMap((hit) => Object.keys(hit.properties));
-        return [...new Set([...own.flatMap((one) => one.attributes?.map((attribute) => attribute.name) ?? []), ...seen])];
-    };
-    const values = (property: string) => {
-        const found = lastHits.map((hit) => (hit.properties as Record<string, Json>)[property]);
-        const texts = found.filter((value) => value !== undefined).map((value) => textOf(value as Json));
-        return [...new Set(texts)].filter((text) => text.length <= 60);
-    };
-    return {
-        entities: names("entity", counts?.entities.byType),
-        relationships: names("relationship", counts?.relationships.byType),
-        classifications: names("classification", counts?.classifications.byType),
-        propertiesOf: properties,
-        valuesOf: values,
-    };
 }
