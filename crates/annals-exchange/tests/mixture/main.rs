@@ -9,6 +9,7 @@ mod candidates;
 mod edit;
 mod ends;
 mod exchange;
+mod grouped;
 mod generate;
 mod imports;
 mod leases;

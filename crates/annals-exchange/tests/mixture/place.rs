@@ -10,6 +10,7 @@ use annals::log::{FaultLog, FaultPlan, Log, MemoryLog};
 use annals::storage::{DiskStore, MemoryStore, RealDisk, Store};
 use annals::*;
 
+use crate::grouped::check_groups;
 use crate::object_log::ObjectLog;
 use crate::push::instance;
 use crate::see::{of_model, of_snapshot};
@@ -250,6 +251,7 @@ impl World {
             let found = of_snapshot(repository, &then);
             let expected = of_model(&self.past[&position], position, &self.model);
             assert_eq!(found, expected, "as of {position}: {}", self.what());
+            check_groups(&then, &found, || self.what());
         }
     }
 }

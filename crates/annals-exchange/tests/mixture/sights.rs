@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use annals::{Grant, Item, Sight, Snapshot, TreePath};
 
+use crate::grouped::check_groups;
 use crate::see::{Name, Seen, id, of_snapshot};
 use crate::world::World;
 
@@ -113,6 +114,7 @@ impl World {
         let expected: BTreeMap<Name, Seen> =
             expected.map(|(name, seen)| (name.clone(), seen.clone())).collect();
         assert_eq!(of_snapshot(self.repository(), &seen), expected, "{sight:?}: {}", self.what());
+        check_groups(&seen, &expected, || self.what());
         let counted = expected.keys().filter(|(is_link, ..)| !is_link).count() as u64;
         assert_eq!(seen.entities_count(), counted, "{sight:?}: {}", self.what());
     }

@@ -10,6 +10,7 @@ use annals_exchange::import::Summary;
 use crate::candidates::Open;
 use crate::edit::Work;
 use crate::exchange::{Clock, Exported, copied};
+use crate::grouped::check_groups;
 use crate::leases::Leases;
 use crate::limited_writers::Writer;
 use crate::memory::room_for_one_graph;
@@ -191,6 +192,7 @@ impl World {
         let found = of_snapshot(self.repository(), snapshot);
         let expected = of_model(&self.model, u64::MAX, &self.model);
         assert_eq!(found, expected, "{}", self.what());
+        check_groups(snapshot, &found, || self.what());
         found
     }
 
