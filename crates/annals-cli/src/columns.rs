@@ -1,7 +1,7 @@
 //! Columns of answers: the names that a user gives, and what of an item in JSON each of them shows.
 
 use annals::{Error, ErrorKind, Result, nearest_name};
-use annals_json::Object;
+use annals_json::{Object, PROVENANCE_FIELDS};
 use serde_json::Value as Json;
 
 /// Most columns of an answer.
@@ -37,17 +37,8 @@ const HEADERS: &[&str] = &[
     "updated.author",
     "validFrom",
     "position",
-    "home",
     "homeVersion",
     "reidentifiedFrom",
-    "provenance",
-    "replicatedBy",
-    "license",
-    "maintainedBy",
-    "mappings",
-    "effectiveFrom",
-    "effectiveTo",
-    "propagatedFrom",
 ];
 /// Headers of entities.
 const OF_ENTITIES: &[&str] = &["classifications", "isProxy"];
@@ -108,12 +99,13 @@ const OF_VERSIONS: &[&str] = &[
 pub const ENTITIES: Layout = Layout {
     own: &[],
     instance: "",
-    headers: &[HEADERS, OF_ENTITIES],
+    headers: &[HEADERS, PROVENANCE_FIELDS, OF_ENTITIES],
     properties: "properties",
     beside: None,
 };
 /// Relationships.
-pub const RELATIONSHIPS: Layout = Layout { headers: &[HEADERS, OF_RELATIONSHIPS], ..ENTITIES };
+pub const RELATIONSHIPS: Layout =
+    Layout { headers: &[HEADERS, PROVENANCE_FIELDS, OF_RELATIONSHIPS], ..ENTITIES };
 /// Entities with their distances.
 pub const REACHED: Layout =
     Layout { own: &["distance"], instance: "entity", properties: "entity.properties", ..ENTITIES };
@@ -129,7 +121,7 @@ pub const NEIGHBORS: Layout = Layout {
 pub const VERSIONS: Layout = Layout {
     own: OF_VERSIONS,
     instance: "content",
-    headers: &[HEADERS, OF_ENTITIES, OF_RELATIONSHIPS],
+    headers: &[HEADERS, PROVENANCE_FIELDS, OF_ENTITIES, OF_RELATIONSHIPS],
     properties: "content.properties",
     beside: None,
 };

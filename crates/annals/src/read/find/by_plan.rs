@@ -42,13 +42,6 @@ pub(super) struct Steps {
     pub(super) found: usize,
 }
 
-impl Asked<'_, '_> {
-    /// True if there are none.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.tests.is_empty()
-    }
-}
-
 impl Steps {
     pub(super) fn tell(&mut self, plan: impl FnOnce() -> String) {
         if self.is_told {

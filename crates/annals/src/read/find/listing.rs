@@ -64,7 +64,7 @@ impl<'s> Search<'s, '_> {
         let (mut known, is_of_times) = (<[Vec<u8>; 2]>::default(), matches!(walk, Walk::Stamps { .. }));
         let mut pace = Pace::new(budget, places.verified_cost(), walker.is_along_values());
         let are_taken_together =
-            self.are_taken_together(&checks, between.as_ref().map_or(&asked, |(_, between)| between));
+            Self::are_taken_together(&checks, between.as_ref().map_or(&asked, |(_, between)| between));
         let mut is_tried = are_taken_together;
         loop {
             if is_tried {

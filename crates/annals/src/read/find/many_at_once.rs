@@ -54,11 +54,10 @@ impl Pace {
 }
 
 impl<'s> Search<'s, '_> {
-    /// True if the candidates that [`Walker::next_together`] gives are hits, in the versions in force, at the places where the
-    /// walk finds them, if the domain contains them. `asked` has the conditions on them.
-    pub(super) fn are_taken_together(&self, checks: &Checks<'_>, asked: &Asked<'_, 's>) -> bool {
-        let are_in_memory = !self.snapshot.graph().table(self.kind).spill.is_used();
-        self.reach.is_exact() && !checks.place && !checks.is_told && asked.is_nothing() && are_in_memory
+    /// True if the candidates that [`Walker::next_together`] gives are hits, at the places where the walk finds them, if the
+    /// domain contains them. `asked` has the conditions on them.
+    pub(super) fn are_taken_together(checks: &Checks<'_>, asked: &Asked<'_, 's>) -> bool {
+        asked.are_all_hits && !checks.place && !checks.is_told
     }
 
     /// Takes candidates until the next one must be looked at alone.
